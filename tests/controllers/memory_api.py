@@ -22,6 +22,8 @@ PLURALS = (
     *(kind.plural for kind in JobKinds()),
 )  # fmt: skip
 Place = tuple[str, str, str]
+Watcher = tuple[str, str, Callable[[Document], bool], asyncio.Queue[bytes | None]]
+"""Kind, namespace, selector, and what it is to hear."""
 
 
 class MemoryApi:
@@ -33,7 +35,7 @@ class MemoryApi:
         self.groups: set[str] = set()
         """Groups of kinds of jobs that its discovery lists."""
         self._revision = 0
-        self._watchers: list[tuple[str, str, Callable[[Document], bool], asyncio.Queue[bytes | None]]] = []
+        self._watchers: list[Watcher] = []
         self._uid = 0
         self.listeners: list[Callable[[str, Document], None]] = []
 
@@ -141,8 +143,18 @@ class MemoryApi:
             queue.put_nowait(_event("BOOKMARK", {"metadata": end}))
         elif since is not None and int(since) < self._revision:
             return _refusal(410, "Expired")
-        self._watchers.append((plural, namespace, matches, queue))
-        return Stream(200, _drain(queue))
+        watcher = (plural, namespace, matches, queue)
+        self._watchers.append(watcher)
+        return Stream(200, self._news(watcher))
+
+    async def _news(self, watcher: Watcher) -> AsyncIterator[bytes]:
+        """Until the watch is cut, or nobody reads it any more."""
+        try:
+            while (chunk := await watcher[-1].get()) is not None:
+                yield chunk
+        finally:
+            if watcher in self._watchers:
+                self._watchers.remove(watcher)
 
     def _tell(self, type: str, plural: str, document: Document) -> None:
         for kind, namespace, matches, queue in self._watchers:
@@ -154,11 +166,6 @@ class MemoryApi:
                 queue.put_nowait(_event(type, document))
         for listener in self.listeners:
             listener(plural, document)
-
-
-async def _drain(queue: asyncio.Queue[bytes | None]) -> AsyncIterator[bytes]:
-    while (chunk := await queue.get()) is not None:
-        yield chunk
 
 
 def _discovery(path: str, unserved: set[str], groups: set[str]) -> Document | None:

@@ -125,6 +125,10 @@ class Actors:
         self._made = 0
         self._since: dict[str, float] = {}
 
+    def forget(self) -> None:
+        """When pods began to run, of all of them."""
+        self._since.clear()
+
     async def run(self) -> None:
         while True:
             await asyncio.sleep(0.5)

@@ -39,8 +39,8 @@ def asked(made: dict) -> list[dict]:
     return job_pod_sets(made, JOB, pod_sets(made, KINDS))
 
 
-def state(made: dict, pods: int = 0):
-    return job_owner({"apiVersion": "batch/v1", "kind": "Job", **made}, KINDS, (), pods)
+def state(made: dict):
+    return job_owner({"apiVersion": "batch/v1", "kind": "Job", **made}, KINDS, (), ())
 
 
 def owned(made: dict, priority: dict) -> dict:

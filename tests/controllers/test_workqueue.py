@@ -4,6 +4,7 @@ import asyncio
 from itertools import pairwise
 
 from reprieve.controllers.workqueue import WorkQueue
+from reprieve.kube import ApiError
 from tests.controllers.virtual_time import run_virtually
 
 
@@ -95,3 +96,13 @@ def test_a_handler_may_ask_to_be_called_again() -> None:
 
     play(handle, lambda queue: queue.add("a"))
     assert times == [0.0, 25.0, 50.0]
+
+
+def test_a_conflict_is_a_warning_only_when_it_does_not_pass(caplog) -> None:
+    caplog.set_level("INFO")
+
+    async def handle(key: str) -> float:
+        raise ApiError(409, "Conflict", "the object has been modified")
+
+    play(handle, lambda queue: queue.add("a"), seconds=5.0)
+    assert [record.levelname for record in caplog.records] == ["INFO"] * 4 + ["WARNING"] * 2

@@ -16,8 +16,14 @@ NODE = ObjectReference("v1", "Node", "n1")
 class Recorded:
     def __init__(self, answer=None):
         self.clock = 0.0
+        self.while_writing = lambda: None
+        """Happens before the first count is written."""
 
         async def handler(request):
+            if request.method == "PATCH":
+                self.while_writing()
+                self.while_writing = lambda: None
+                await asyncio.sleep(0)
             return answer or ok({})
 
         self.transport = MemoryTransport(handler)
@@ -73,6 +79,37 @@ async def test_the_same_thing_much_later_is_a_new_event():
     world.clock = 400.0
     world.recorder.record(POD, "FailedScheduling", "no room", action="Scheduling")
     assert [method for method, _ in await world.written()] == ["POST", "POST"]
+
+
+async def test_a_series_that_begins_anew_while_counts_are_written_lives_on():
+    """The writing takes its time; what it found at its start may have ended, and begun again, meanwhile."""
+    world = Recorded()
+
+    def again():
+        world.recorder.record(POD, "Again", "no room", action="Scheduling")
+
+    for _ in range(2):
+        world.recorder.record(GROUP, "Often", "no room", action="Scheduling")
+    again()
+    world.clock = 400.0
+    world.while_writing = again
+    await world.recorder.flush()
+    again()
+    written = await world.written()
+    assert [event["reason"] for method, event in written if method == "POST"] == ["Often", "Again", "Again"]
+
+
+async def test_two_may_write_counts_at_once():
+    world = Recorded()
+    for _ in range(2):
+        world.recorder.record(GROUP, "Often", "no room", action="Scheduling")
+    world.recorder.record(POD, "Once", "no room", action="Scheduling")
+    world.clock = 400.0
+    first, second = world.recorder.flush(), asyncio.create_task(world.recorder.flush())
+    await asyncio.gather(first, second)
+    world.clock = 800.0
+    await world.recorder.flush()
+    assert [method for method, _ in await world.written()] == ["PATCH", "POST", "POST"]
 
 
 async def test_an_object_without_a_namespace_has_its_events_in_default():

@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from reprieve.kube import PODS, Backoff, Informer, Stream
+from reprieve.kube import PODS, Backoff, Change, Informer, Stream
+from reprieve.objects import Pod
 from tests.controllers.virtual_time import run_virtually
 from tests.kube.apiserver import Script, bookmark, event, listing, status, stored, stream
 from tests.waiting import PATIENCE
@@ -176,6 +177,26 @@ def test_silence_counts_from_the_last_of_the_news():
     assert last + 0.9 <= times[1] - times[0] <= last + 1.0, "it waited a second for more, or a little less"
 
 
+async def test_a_server_that_asks_for_a_moment_is_given_it_without_complaint(caplog):
+    """As kube-apiserver does for a kind that it has just learnt of: its cache is not filled yet."""
+    caplog.set_level("INFO")
+    waiting = status(429, "TooManyRequests", "storage is (re)initializing")
+    script = Script(listing(stored("a")), waiting, stream(event("ADDED", stored("b", 2)), hold=True))
+    _, _, paused = await follow(script, lambda i, c: len(c) == 2)
+    assert paused == [0.8]
+    assert [record.levelname for record in caplog.records] == ["INFO"]
+
+
+async def test_a_server_that_goes_on_asking_for_a_moment_is_complained_about(caplog):
+    """It has too much to do, or is not well: meanwhile nobody follows the collection."""
+    caplog.set_level("INFO")
+    waiting = [status(429, "TooManyRequests", "too many requests") for _ in range(5)]
+    script = Script(listing(stored("a")), *waiting, stream(event("ADDED", stored("b", 2)), hold=True))
+    _, _, paused = await follow(script, lambda i, c: len(c) == 2)
+    assert paused == pytest.approx([0.8, 1.6, 3.2, 6.4, 12.8])
+    assert [record.levelname for record in caplog.records] == ["INFO"] * 3 + ["WARNING"] * 2
+
+
 async def test_news_end_the_growing_of_pauses():
     cut = event("ERROR", {"kind": "Status", "code": 500, "reason": "InternalError"})
     script = Script(
@@ -260,3 +281,33 @@ class TestStreamingList:
         _, _, paused = await follow(script, lambda i, c: len(c) == 1, watch_list=True)
         assert "watch" not in script.requests[1].query
         assert paused == []
+
+
+async def listed_once(listed):
+    """An informer with a handler of its first list; returns what its other handler got."""
+    script = Script(
+        listing(stored("a"), stored("b"), revision=5), stream(event("ADDED", stored("c", 6)), hold=True)
+    )
+    changes: list[Change] = []
+    informer = Informer(script.client(), PODS, changes.append, watch_list=False)
+    informer.listed = listed
+    async with informer, asyncio.timeout(PATIENCE):
+        while len(informer) < 3:
+            await asyncio.sleep(0)
+        assert {item.name for item in informer} == {"a", "b", "c"}
+    return changes
+
+
+async def test_a_first_list_can_be_taken_in_as_a_whole():
+    first: list[Pod] = []
+    changes = await listed_once(first.extend)
+    assert [item.name for item in first] == ["a", "b"]
+    assert summary(changes) == [("ADDED", "c")]
+
+
+async def test_what_cannot_be_taken_in_as_a_whole_comes_one_by_one():
+    def listed(objects):
+        raise ValueError(objects[1].name)
+
+    changes = await listed_once(listed)
+    assert summary(changes) == [("ADDED", "a"), ("ADDED", "b"), ("ADDED", "c")]

@@ -151,7 +151,7 @@ def test_a_flush_wakes_only_namespaces_that_still_match() -> None:
     head = queue.pop()
     assert head is not None
     queue.requeue(head, NO_FIT, ready=True)
-    assert not queue.has_active
+    assert not queue.ready
     queue.flush(lambda each: each.workload.namespace == "default")
     assert set(queue.active) == {"default/a"}
     assert set(queue.inadmissible) == {"foreign/b"}
@@ -259,4 +259,4 @@ def test_kinds_behave_like_a_plain_queue(strict: bool, steps: list[tuple[Any, ..
             fast.flush(lambda _: True)
             plain.flush()
         assert (set(fast.active), set(fast.inadmissible)) == (set(plain.active), set(plain.inadmissible))
-        assert fast.has_active == bool(plain.active)
+        assert fast.ready == len(plain.active)

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import pytest
 from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -21,7 +22,7 @@ from reprieve.controllers.scheduler.shell import Shell
 from reprieve.kube import Change
 from reprieve.objects.decode import decode
 from reprieve.records import Decision
-from reprieve.runtime import tracing
+from reprieve.runtime import endpoints, tracing
 from reprieve.runtime.tracing import Tracing
 from reprieve.scheduler.core import Core
 from tests.builders import node
@@ -118,6 +119,23 @@ async def test_open_traces_are_bounded(monkeypatch):
     assert len(traced.spans("Pod/")) == 3
     traced.tracing.close()
     assert len(traced.spans("Pod/")) == 5
+
+
+async def test_whoever_asks_for_openmetrics_gets_exemplars_and_whoever_asks_for_text_gets_none():
+    traced = Traced(node("n1", 2), pod("a", 2))
+    async with traced.running():
+        await traced.until(lambda: traced.spans("Pod/ns/a"))
+    [decision] = traced.spans("decision")
+    app = web.Application()
+    endpoints.add_metrics(app, traced.shell.metrics.registry)
+    async with TestClient(TestServer(app)) as client:
+        asked = {"Accept": "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3"}
+        async with client.get("/metrics", headers=asked) as answer:
+            assert answer.content_type == "application/openmetrics-text"
+            assert f'trace_id="{decision.context.trace_id:032x}"' in await answer.text()
+        async with client.get("/metrics") as answer:
+            assert answer.content_type == "text/plain"
+            assert "trace_id" not in await answer.text()
 
 
 async def test_a_sample_of_a_metric_names_the_trace_of_its_decision():

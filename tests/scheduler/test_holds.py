@@ -121,6 +121,39 @@ def test_a_gang_in_a_queue_is_placed_when_each_of_its_pods_has_quota() -> None:
     assert world.where("g-0", "g-1") == ["n1", "n1"]
 
 
+def given(uid: str = "workload-uid", **labels: str) -> dict[str, Any]:
+    """Metadata that only the quota controller should write, and whoever makes pods can."""
+    return {"annotations": {"reprieve.dev/quota-given": uid}, **({"labels": labels} if labels else {})}
+
+
+def test_pods_that_say_they_got_quota_get_no_more_than_was_given() -> None:
+    gang = pod_group("g", 1, labels={QUEUE: "main"}, metadata={"uid": "group-uid"})
+    pods = [pod(f"g-{number}", group="g", metadata=given()) for number in range(4)]
+    world = a_world(gang, a_workload(*ADMITTED, count=2, owner="group-uid"), *pods)
+    world.run()
+    assert world.where("g-0", "g-1", "g-2", "g-3") == ["", "", "", ""]
+    assert why(world, "g-2") == (
+        "waits for quota: more pods say that they got the quota of Workload ns/w than the 2 pods that it was "
+        "admitted with"
+    )
+    world.remove("Pod", "g-0")
+    world.remove("Pod", "g-3")
+    world.run()
+    assert world.where("g-1", "g-2") == ["n1", "n1"]
+
+
+@pytest.mark.parametrize("uid", ["workload-uid", "job-uid", "elsewhere"])
+def test_nobody_gets_quota_by_naming_what_others_got(uid: str) -> None:
+    """The Workload of a Job, the Job itself, a Workload in another namespace."""
+    other = a_workload(*ADMITTED, owner="another")
+    other["metadata"] |= {"uid": "elsewhere", "namespace": "theirs"}
+    thief = pod("thief", metadata=given(uid, **{QUEUE: "main"}))
+    world = a_world(a_job(), a_workload(*ADMITTED), other, pod_of_job("j-0"), thief)
+    world.run()
+    assert world.where("j-0", "thief") == ["n1", ""]
+    assert why(world, "thief").startswith("waits for quota: ")
+
+
 def test_a_pod_that_names_a_queue_by_itself_is_told_where_the_label_belongs() -> None:
     lone = pod("lone", labels={QUEUE: "main"})
     world = a_world(lone)

@@ -8,9 +8,13 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
+from reprieve.kube import ApiError
+
 log = logging.getLogger(__name__)
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 30.0
+A_MOMENT = 1.0
+"""Until pauses are this long a conflict is no trouble: somebody wrote first, and it is looked at again."""
 
 Handle = Callable[[str], Awaitable[float]]
 """Handles one key; returns the seconds after which to handle it again, 0 for never."""
@@ -86,7 +90,9 @@ class WorkQueue:
             again = await self._handle(key)
         except Exception as error:  # noqa: BLE001 - one key's trouble must not stop the others
             pause = self._pause(key)
-            log.warning("%s: again in %.1f s: %s", key, pause, error or type(error).__name__)
+            ordinary = isinstance(error, ApiError) and error.conflict and pause < A_MOMENT
+            level = logging.INFO if ordinary else logging.WARNING
+            log.log(level, "%s: again in %.1f s: %s", key, pause, error or type(error).__name__)
             self.add_after(key, pause)
             return
         self._failures.pop(key, None)

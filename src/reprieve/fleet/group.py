@@ -63,7 +63,7 @@ def read_ledger(workload: Document) -> Ledger:
         return Ledger()
     try:
         return msgspec.json.decode(text, type=Ledger)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):
         return Ledger()
 
 

@@ -155,7 +155,10 @@ class EventRecorder:
             await self.flush()
 
     async def flush(self) -> None:
-        """Write the counts that grew, forget the series that ended."""
+        """Write the counts that grew, forget the series that ended.
+
+        Writing takes its time: meanwhile a series may begin anew, or somebody else forget it.
+        """
         now = self._clock()
         for key, series in list(self._series.items()):
             if series.count > series.written:
@@ -171,7 +174,7 @@ class EventRecorder:
                     )
                 except (ApiError, TransportError, ConfigError) as error:
                     log.debug("series of event %s was not written: %s", series.name, error)
-            elif now - series.last_seen > SERIES_WINDOW:
+            elif now - series.last_seen > SERIES_WINDOW and self._series.get(key) is series:
                 del self._series[key]
 
 

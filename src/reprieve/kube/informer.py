@@ -36,6 +36,9 @@ class Informer:
     def __init__(self, client: Client, resource: Resource, *handlers: Handler, **options: Any) -> None:
         """Options are those of `Reflector`: namespace, labels, fields, watch_list, backoff, …"""
         self.resource = resource
+        self.listed: Callable[[list[Any]], None] | None = None
+        """Gets what there is at first as a whole, in place of one ADDED after the other for the handlers; if
+        it fails, they get all of it after all."""
         self.reflector = Reflector(client, resource, self, **options)
         self._handlers = handlers
         self._objects: dict[tuple[str, str], Any] = {}
@@ -80,11 +83,24 @@ class Informer:
     def replace(self, objects: list[Any]) -> None:
         """The result of a LIST: handlers get the difference, deletions first to free names and capacity."""
         fresh = {key_of(object): object for object in objects}
-        for key in [key for key in self._objects if key not in fresh]:
-            self._delete(key, self._objects[key])
-        for key, object in fresh.items():
-            self._put(key, object)
+        if not self._objects and self._took_all(list(fresh.values())):
+            self._objects = fresh
+        else:
+            for key in [key for key in self._objects if key not in fresh]:
+                self._delete(key, self._objects[key])
+            for key, object in fresh.items():
+                self._put(key, object)
         self._synced.set()
+
+    def _took_all(self, objects: list[Any]) -> bool:
+        if self.listed is None:
+            return False
+        try:
+            self.listed(objects)
+        except Exception:  # one object among them: the others are not to be missed because of it
+            log.exception("a handler of %s failed on the first list", self.resource.plural)
+            return False
+        return True
 
     def apply(self, type: str, object: Any) -> None:
         if type == "DELETED":

@@ -43,6 +43,8 @@ SILENCE = 150.0
 """Busy servers send a bookmark about once a minute; more than two missed ones may mean a dead connection."""
 INITIAL_EVENTS = 60.0
 VERY_SHORT = 1.0
+A_MOMENT = 5.0
+"""A server may ask for so many seconds without being called troubled."""
 
 
 class Sink(Protocol):
@@ -114,7 +116,14 @@ class Reflector:
                 await self._sleep(pause)
 
     def _tell(self, error: Exception, pause: float) -> None:
-        """Passing trouble is logged each time; a missing right once, and it keeps us from being ready."""
+        """Passing trouble is logged each time; a missing right once, and it keeps us from being ready.
+
+        429 is no trouble at first: a server that has just learnt of a kind asks to be asked again in a
+        second. One that goes on so has too much to do, and meanwhile we are blind.
+        """
+        if isinstance(error, ApiError) and error.code == 429 and pause < A_MOMENT:
+            log.info("watch of %s is asked for again in %.1f s: %s", self.resource.plural, pause, error)
+            return
         if not (isinstance(error, ApiError) and error.refused):
             text = str(error) or type(error).__name__
             log.warning("watch of %s interrupted, again in %.1f s: %s", self.resource.plural, pause, text)
@@ -190,7 +199,8 @@ class Reflector:
             bookmark = msgspec.json.decode(event.object, type=Bookmark)
             if stream.initial and bookmark.ends_initial_events:
                 stream.initial = False
-                self._sink.replace(stream.first)
+                first, stream.first = stream.first, []  # a watch may last for hours, its first objects not
+                self._sink.replace(first)
             if not stream.initial:
                 self._works(bookmark.metadata.resource_version)
             return

@@ -130,9 +130,13 @@ STORAGE_KINDS = (
 
 RESOURCE_CLAIMS = _resource("resource.k8s.io", "v1", devices.ResourceClaim, "resourceclaims")
 CLAIM_TEMPLATES = _resource("resource.k8s.io", "v1", devices.ResourceClaimTemplate, "resourceclaimtemplates")
+DEVICE_CLASSES = _resource("resource.k8s.io", "v1", devices.DeviceClass, "deviceclasses", namespaced=False)
+RESOURCE_SLICES = _resource(
+    "resource.k8s.io", "v1", devices.ResourceSlice, "resourceslices", namespaced=False
+)
 DEVICE_KINDS = (
-    _resource("resource.k8s.io", "v1", devices.DeviceClass, "deviceclasses", namespaced=False),
-    _resource("resource.k8s.io", "v1", devices.ResourceSlice, "resourceslices", namespaced=False),
+    DEVICE_CLASSES,
+    RESOURCE_SLICES,
     _resource("resource.k8s.io", "v1", devices.DeviceTaintRule, "devicetaintrules", namespaced=False),
     RESOURCE_CLAIMS,
 )

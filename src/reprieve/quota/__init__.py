@@ -36,7 +36,7 @@ from reprieve.quota.assignment import (
     Shortage,
     TooLarge,
 )
-from reprieve.quota.demand import Demand
+from reprieve.quota.demand import Demand, with_defaults
 from reprieve.quota.flavor_assigner import FlavorAssigner, Oracle
 from reprieve.quota.nomination import find_assignment, vain_wait
 from reprieve.quota.offline import Run, Step, load, settle, waiting_lists
@@ -118,5 +118,6 @@ __all__ = [
     "waiters",
     "waiting_lists",
     "with_admitted",
+    "with_defaults",
     "with_status",
 ]

@@ -107,7 +107,7 @@ class _Cycle:
         quota = self._quota
         heads = quota.second_passes.take(quota.cache.workloads, self._now)
         for name, pending in quota.pending.items():
-            if not pending.has_active:
+            if not pending.ready:
                 continue
             node = quota.cache.queues.get(name)
             if node is not None and node.active:

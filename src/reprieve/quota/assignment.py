@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from reprieve.objects import Placement, Taint, format_amount
-from reprieve.quota.tree import FlavorResource, Usage
+from reprieve.quota.tree import FlavorResource, Usage, flavor_resource
 
 NO_MATCHING_FLAVOR = "NoMatchingFlavor"
 EXCEEDS_MAX_QUOTA = "ExceedsMaxQuota"
@@ -220,7 +220,7 @@ class PodSetResult:
             return Mode.FIT
         if not self.choices:
             return Mode.NO_FIT
-        return min(choice.mode for choice in self.choices.values())
+        return min([choice.mode for choice in self.choices.values()])
 
 
 class Assignment:
@@ -233,7 +233,7 @@ class Assignment:
         self.borrowing = borrowing
         """Height of the highest subtree that would lend."""
         self.usage = usage
-        self.mode = min((each.mode for each in pod_sets), default=Mode.NO_FIT)
+        self.mode = min([each.mode for each in pod_sets], default=Mode.NO_FIT)
         self.unplaceable = False
         """Not even an empty cluster has a place."""
 
@@ -259,7 +259,7 @@ class Assignment:
 
     def needing_preemption(self) -> frozenset[FlavorResource]:
         return frozenset(
-            FlavorResource(choice.flavor, resource)
+            flavor_resource(choice.flavor, resource)
             for each in self.pod_sets
             for resource, choice in each.choices.items()
             if choice.mode == Mode.PREEMPT

@@ -20,7 +20,7 @@ Fair sharing: a tournament from the leaves to the root, played again after each 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cmp_to_key
 from itertools import chain
 from typing import NamedTuple
@@ -64,12 +64,13 @@ class Entry:
         return {} if self.second_pass else self.assignment.usage
 
 
-def in_order(entries: Iterable[Entry], rules: Rules) -> Iterator[Entry]:
+def in_order(entries: Sequence[Entry], rules: Rules) -> Iterator[Entry]:
     """The entries one by one; the tree may change between two of them."""
+    if len(entries) < 2:
+        return iter(entries)
     if rules.fair_sharing:
-        everybody = list(entries)
-        first = [entry for entry in everybody if entry.second_pass]
-        return chain(first, _tournaments((e for e in everybody if not e.second_pass), rules))
+        first = [entry for entry in entries if entry.second_pass]
+        return chain(first, _tournaments((e for e in entries if not e.second_pass), rules))
     return iter(sorted(entries, key=lambda entry: _classical_key(entry, rules)))
 
 

@@ -34,7 +34,7 @@ from reprieve.quota.demand import PODS, Demand, in_order
 from reprieve.quota.flavor_match import static_mismatch
 from reprieve.quota.queue import FlavorGroup, QueueNode
 from reprieve.quota.rules import Rules
-from reprieve.quota.tree import FlavorResource, Usage
+from reprieve.quota.tree import FlavorResource, Usage, flavor_resource
 
 _NO_FIT = GranularMode(PreemptionMode.NO_FIT, 0)
 
@@ -108,12 +108,12 @@ class FlavorAssigner:
             for (_, demand), result in zip(members, group, strict=True):
                 for resource, choice in result.choices.items():
                     borrowing = max(borrowing, choice.borrowing)
-                    key = FlavorResource(choice.flavor, resource)
+                    key = flavor_resource(choice.flavor, resource)
                     wanted = demand.requests.get(resource, 0)
                     if self.replaced is not None:
                         wanted -= self.had(demand.name, resource)
                     usage[key] = usage.get(key, 0) + wanted
-            if any(result.mode == Mode.NO_FIT for result in group):
+            if Mode.NO_FIT in [result.mode for result in group]:
                 return Assignment(results, borrowing, usage)
         found = Assignment(results, borrowing, usage)
         if self._topology is not None:
@@ -301,7 +301,7 @@ class _Scan:
         found: dict[str, tuple[str, GranularMode]] = {}
         own: list[Obstacle] = []
         for resource, request in self._requests:
-            key = FlavorResource(flavor, resource)
+            key = flavor_resource(flavor, resource)
             if self._assigner.replaced is not None:
                 other = self._other_flavor(resource, flavor)
                 if other is not None:

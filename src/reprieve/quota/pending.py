@@ -85,7 +85,8 @@ class PendingQueue:
         """Those that were parked without being tried, and know nothing of it."""
         self._offers: list[tuple[Place, _Kind | None]] = []
         """A heap of the places that may come next: of single workloads, and the first ones of kinds."""
-        self._active = 0
+        self.ready = 0
+        """How many can be tried."""
         self._pushes = 0
         self._pops = 0
         self._flushed_at = -1
@@ -102,10 +103,6 @@ class PendingQueue:
 
     def find(self, key: str) -> WorkloadInfo | None:
         return self.in_flight if self._is_in_flight(key) else self._workloads.get(key)
-
-    @property
-    def has_active(self) -> bool:
-        return self._active > 0
 
     @property
     def active(self) -> dict[str, WorkloadInfo]:
@@ -230,7 +227,7 @@ class PendingQueue:
     def flush_empty(self) -> bool:
         """As `flush` where nobody is parked; whether that was so."""
         self._flushed_at = self._pops
-        if len(self._workloads) != self._active:
+        if len(self._workloads) != self.ready:
             return False
         for fingerprint in self._hopeless:
             self._kinds.pop(fingerprint, None)  # nobody is left in it; whoever comes next is tried
@@ -273,7 +270,7 @@ class PendingQueue:
         if self.strict or sticky or info.fingerprint in self._hopeless:
             heappush(self._offers, (self._place(info, sticky), None))
             self._alone.add(info.key)
-            self._active += 1
+            self.ready += 1
         else:
             self._join_kind(info)
 
@@ -290,7 +287,7 @@ class PendingQueue:
         if not _is_told(info):
             (self._untold if kind.parked else kind.untold)[info.key] = None
         if not kind.parked:
-            self._active += 1
+            self.ready += 1
             self._offer(kind)
 
     def _place(self, info: WorkloadInfo, sticky: bool) -> Place:
@@ -314,7 +311,7 @@ class PendingQueue:
 
     def _take_out(self, key: str) -> None:
         if self._is_active(key):
-            self._active -= 1
+            self.ready -= 1
         kind = self._kind_of.pop(key, None)
         if kind is not None:
             kind.size -= 1
@@ -329,7 +326,7 @@ class PendingQueue:
         for kind in self._kinds.get(fingerprint, {}).values():
             if not kind.parked:
                 kind.parked = True
-                self._active -= kind.size
+                self.ready -= kind.size
                 self._untold |= kind.untold
                 kind.untold = {}
         for other in [c for key in self._alone if (c := self._workloads[key]).fingerprint == fingerprint]:
@@ -345,7 +342,7 @@ class PendingQueue:
             if first is not None and not ready(self._workloads[first[4]]):
                 return False
             kind.parked = False
-            self._active += kind.size
+            self.ready += kind.size
             self._offer(kind)
         return True
 

@@ -61,6 +61,8 @@ class Rules:
     """The resource as which each DeviceClass is counted."""
     topology: TopologyRules = TopologyRules()
     elastic: bool = True
+    keeps_turn: bool = False
+    """Who is evicted because its pods were not ready keeps its place in the queue."""
     usage: UsageRules | None = None
 
     @classmethod
@@ -94,6 +96,7 @@ class Rules:
             },
             topology=_topology(config),
             elastic=gate("ElasticJobsViaWorkloadSlices"),
+            keeps_turn=_keeps_turn(config),
             usage=_usage(config),
         )
 
@@ -111,6 +114,11 @@ def _topology(config: Configuration) -> TopologyRules:
         fail_fast=gate("TASFailedNodeReplacementFailFast"),
         keep_single_pods=gate("SkipReassignmentForPodOwnedWorkloads"),
     )
+
+
+def _keeps_turn(config: Configuration) -> bool:
+    waits = config.quota.wait_for_pods_ready
+    return waits is not None and waits.requeuing_strategy.timestamp == "Creation"
 
 
 def _usage(config: Configuration) -> UsageRules | None:

@@ -29,10 +29,12 @@ class SecondPasses:
         self._due[key] = now + min(LONGEST, timedelta(seconds=2 ** min(tries - 1, 5)))
 
     def next_due(self) -> datetime | None:
-        return min(self._due.values(), default=None)
+        return min(self._due.values()) if self._due else None
 
     def take(self, workloads: Mapping[str, WorkloadInfo], now: datetime) -> list[WorkloadInfo]:
         """Those whose turn it is, in the order of their names."""
+        if not self._due:
+            return []
         ready = sorted(key for key, due in self._due.items() if due <= now)
         for key in ready:
             del self._due[key]

@@ -8,7 +8,7 @@ changes. It decides nothing; `cycle` does.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from functools import partial
 
@@ -21,7 +21,6 @@ from reprieve.objects import (
     QuantityError,
     ResourceClaimTemplate,
     Workload,
-    find_condition,
     matches,
     well_known,
     written,
@@ -36,9 +35,19 @@ from reprieve.quota.rules import Rules
 from reprieve.quota.second_passes import SecondPasses
 from reprieve.quota.topology.step import needs_second_pass
 from reprieve.quota.tree import CohortNode, cohorts_below
-from reprieve.quota.workload_info import WorkloadInfo, backoff_over, is_queueable, is_reserved, is_true
+from reprieve.quota.workload_info import (
+    WorkloadInfo,
+    backoff_over,
+    is_queueable,
+    is_reserved,
+    is_true,
+    same_for_admission,
+    uses_less,
+)
 
 SUSPENDED = "Suspended"
+MOST_SPECS = 256
+"""So many specs are remembered that several workloads may share."""
 
 
 class Quota:
@@ -66,6 +75,8 @@ class Quota:
         self._claim_templates: dict[str, ResourceClaimTemplate] = {}
         self._queued_in: dict[str, str] = {}
         """The ClusterQueue in which each waiting workload is queued."""
+        self._of_spec: dict[int, WorkloadInfo] = {}
+        """By the identity of its spec, a workload that has it: many made from one template share it."""
 
     # --- queues -------------------------------------------------------------------------------------
 
@@ -193,7 +204,7 @@ class Quota:
                 self._look_for_domains(workload, now)
             if held is None:
                 self._wake(self.preemption_limit.reserved(info.key), now)
-            elif _uses_less(info, held):
+            elif uses_less(info, held):
                 self.flush(held.queue, now)
             return
         if held is not None:
@@ -228,9 +239,10 @@ class Quota:
         if queue is not None:
             self.flush(queue, now)
 
-    def _wake(self, keys: Iterable[str], now: datetime) -> None:
-        for queue in sorted({self._queued_in[key] for key in keys if key in self._queued_in}):
-            self.flush(queue, now)
+    def _wake(self, keys: Collection[str], now: datetime) -> None:
+        if keys:
+            for queue in sorted({self._queued_in[key] for key in keys if key in self._queued_in}):
+                self.flush(queue, now)
 
     def preemptor_gave_up(self, key: str, now: datetime) -> None:
         """It was tried without progress: workloads that yield to it may be tried again."""
@@ -262,7 +274,7 @@ class Quota:
             self._unqueued_of[_local_queue_of(workload)].add(key)
             return
         self._queued_in[key] = wanted.queue
-        same = partial(_same_for_admission, wanted)
+        same = partial(same_for_admission, wanted)
         self.pending[wanted.queue].put(wanted, backoff_over(workload, now), same)
 
     def _wanted(self, workload: Workload, before: WorkloadInfo | None) -> WorkloadInfo | Refusal:
@@ -316,7 +328,13 @@ class Quota:
 
     def _info(self, workload: Workload, queue: str, before: WorkloadInfo | None) -> WorkloadInfo:
         ranges, devices = self.limit_ranges(workload.namespace), self.devices_of(workload).requests
-        return WorkloadInfo(workload, queue, self.rules, ranges, before, devices)
+        before = before or self._of_spec.get(id(workload.spec))
+        info = WorkloadInfo(workload, queue, self.rules, ranges, before, devices)
+        if before is None:
+            if len(self._of_spec) >= MOST_SPECS:
+                self._of_spec.clear()
+            self._of_spec[id(workload.spec)] = info
+        return info
 
     def _waiting(self, key: str) -> WorkloadInfo | None:
         queue = self._queued_in.get(key)
@@ -330,7 +348,7 @@ class Quota:
             return True
         queues = self.cache.queues
         for name, pending in self.pending.items():  # noqa: SIM110 - asked before and after every cycle
-            if pending.has_active and queues[name].active:
+            if pending.ready and queues[name].active:
                 return True
         return False
 
@@ -390,23 +408,3 @@ def _local_queue_of(workload: Workload) -> str:
 def _admitted_by(workload: Workload) -> str:
     admission = workload.status.admission
     return admission.cluster_queue if admission is not None else ""
-
-
-def _uses_less(new: WorkloadInfo, old: WorkloadInfo) -> bool:
-    return any(new.usage.get(key, 0) < amount for key, amount in old.usage.items())
-
-
-def _same_for_admission(new: WorkloadInfo, old: WorkloadInfo) -> bool:
-    """Whether nothing changed that could make a parked workload fit."""
-    before, after = old.workload, new.workload
-    return (
-        before.spec == after.spec
-        and before.status.reclaimable_pods == after.status.reclaimable_pods
-        and old.gate_closed == new.gate_closed
-        and before.metadata.annotations.get(well_known.PRIORITY_BOOST_ANNOTATION)
-        == after.metadata.annotations.get(well_known.PRIORITY_BOOST_ANNOTATION)
-        and all(
-            find_condition(before.status.conditions, type) == find_condition(after.status.conditions, type)
-            for type in (well_known.EVICTED, well_known.REQUEUED)
-        )
-    )

@@ -35,27 +35,32 @@ def reserve(workload: Workload, admission: Admission, checks: frozenset[str], no
     )
     for type in (well_known.EVICTED, well_known.PREEMPTED, well_known.BLOCKED_ON_PREEMPTION_GATES):
         conditions = _turned_off(conditions, type, well_known.QUOTA_RESERVED, now, generation)
-    reserved = with_status(workload, conditions=conditions, admission=admission, unhealthy_nodes=())
     states = workload.status.admission_checks
     if checks <= {state.name for state in states}:
-        return with_admitted(reserved, all(state.state == well_known.READY for state in states), now)
-    return reserved
+        ready = all(state.state == well_known.READY for state in states)
+        conditions = _with_admitted(conditions, ready, admission.topology_pending, now, generation)
+    return with_status(workload, conditions=conditions, admission=admission, unhealthy_nodes=())
 
 
 def with_admitted(workload: Workload, ready: bool, now: datetime) -> Workload:
     """A workload with quota is admitted when all its checks are `ready` and its domains are known."""
+    pending, generation = workload.topology_pending, workload.metadata.generation
+    conditions = _with_admitted(workload.status.conditions, ready, pending, now, generation)
+    return with_status(workload, conditions=conditions)
+
+
+def _with_admitted(
+    conditions: Conditions, ready: bool, pending: bool, now: datetime, generation: int
+) -> Conditions:
+    """`pending`: it is still to be told its domains."""
     reason, message = well_known.ADMITTED, "The workload is admitted"
     if not ready:
         reason, message = well_known.UNSATISFIED_CHECKS, "The workload has not all checks ready"
-    elif workload.topology_pending:
-        ready = False
+    elif pending:
         reason = well_known.PENDING_DELAYED_TOPOLOGY
         message = "There are pending delayed topology requests"
-    generation = workload.metadata.generation
-    conditions = with_condition(
-        workload.status.conditions, well_known.ADMITTED, ready, reason, message, now, generation
-    )
-    return with_status(workload, conditions=conditions)
+    admitted = ready and not pending
+    return with_condition(conditions, well_known.ADMITTED, admitted, reason, message, now, generation)
 
 
 def placed_elsewhere(workload: Workload) -> Workload:

@@ -13,6 +13,7 @@ is kept as it changes: adding or removing touches only the cells whose usage rea
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -52,6 +53,12 @@ class FlavorResource(NamedTuple):
 
     flavor: str
     resource: str
+
+
+@lru_cache(maxsize=4096)
+def flavor_resource(flavor: str, resource: str) -> FlavorResource:
+    """The same object each time: making one costs more than all that is then looked up with it."""
+    return FlavorResource(flavor, resource)
 
 
 class Limits(NamedTuple):

@@ -22,7 +22,7 @@ from reprieve.objects import (
 from reprieve.quota.demand import Demand, demands, fingerprint
 from reprieve.quota.rules import Rules
 from reprieve.quota.topology.held import Held
-from reprieve.quota.tree import FlavorResource, Usage
+from reprieve.quota.tree import Usage, flavor_resource
 
 _FIRST = -math.inf
 
@@ -32,6 +32,7 @@ class WorkloadInfo:
 
     __slots__ = (
         "_fingerprint",
+        "_plain",
         "away",
         "base_priority",
         "cannot_preempt",
@@ -58,7 +59,8 @@ class WorkloadInfo:
         before: WorkloadInfo | None = None,
         devices: Sequence[Mapping[str, int]] = (),
     ) -> None:
-        """`before` is an older state of the same workload; what did not change is taken from it."""
+        """`before` is an older state of the same workload, or another one of the same spec; what did not
+        change is taken from it."""
         status = workload.status
         self.workload = workload
         self.key = workload.key
@@ -71,8 +73,11 @@ class WorkloadInfo:
         self.queued_at = _queue_time(workload, true, rules)
         self._fingerprint: Hashable = None
         self.demands: tuple[Demand, ...]
-        if before is not None and _same_demands(before.workload, workload) and not (limit_ranges or devices):
-            self.demands, self._fingerprint = before.demands, before._fingerprint
+        self._plain = not (limit_ranges or devices)
+        """Its demands follow from its spec and the pods that are done alone."""
+        if before is not None and self._plain and before._plain and _same(before.workload, workload):
+            self.demands = before.demands
+            self._fingerprint = before.fingerprint if before.priority == self.priority else None
         else:
             self.demands = _demands(workload, rules, limit_ranges, devices)
         self.gate_closed = has_closed_gate(workload, rules)
@@ -113,12 +118,9 @@ def _demands(
     return demands(workload.spec.pod_sets, done, limit_ranges, rules.excluded_prefixes, devices)
 
 
-def _same_demands(before: Workload, after: Workload) -> bool:
-    return (
-        before.spec is after.spec
-        and before.metadata is after.metadata
-        and before.status.reclaimable_pods == after.status.reclaimable_pods
-    )
+def _same(before: Workload, after: Workload) -> bool:
+    """Whether all that demands depend on is."""
+    return before.spec is after.spec and before.status.reclaimable_pods == after.status.reclaimable_pods
 
 
 def usage_of(admission: Admission, wanted: Iterable[Demand]) -> Usage:
@@ -135,7 +137,7 @@ def usage_of(admission: Admission, wanted: Iterable[Demand]) -> Usage:
             number = max(0, amount(resource, quantity))
             if left != count:
                 number = number // count * left
-            key = FlavorResource(flavor, resource)
+            key = flavor_resource(flavor, resource)
             usage[key] = usage.get(key, 0) + number
     return usage
 
@@ -219,7 +221,10 @@ def _says(workload: Workload, annotation: str) -> bool:
 def _queue_time(workload: Workload, true: Mapping[str, Condition], rules: Rules) -> float:
     """When its waiting time begins: at its creation, or at an eviction that makes it wait again."""
     evicted = true.get(well_known.EVICTED)
-    if evicted is not None and evicted.reason in ("PodsReadyTimeout", "AdmissionCheck"):
+    if evicted is not None and (
+        evicted.reason == "AdmissionCheck"
+        or (evicted.reason == well_known.PODS_READY_TIMEOUT and not rules.keeps_turn)
+    ):
         return _seconds(evicted.last_transition_time)
     if not rules.priority_in_entry_order:
         preempted = true.get(well_known.PREEMPTED)
@@ -239,3 +244,23 @@ def _boost(workload: Workload) -> int:
     except ValueError:
         return 0
     return number if -(2**31) <= number < 2**31 else 0
+
+
+def uses_less(new: WorkloadInfo, old: WorkloadInfo) -> bool:
+    return any(new.usage.get(key, 0) < amount for key, amount in old.usage.items())
+
+
+def same_for_admission(new: WorkloadInfo, old: WorkloadInfo) -> bool:
+    """Whether nothing changed that could make a parked workload fit."""
+    before, after = old.workload, new.workload
+    return (
+        before.spec == after.spec
+        and before.status.reclaimable_pods == after.status.reclaimable_pods
+        and old.gate_closed == new.gate_closed
+        and before.metadata.annotations.get(well_known.PRIORITY_BOOST_ANNOTATION)
+        == after.metadata.annotations.get(well_known.PRIORITY_BOOST_ANNOTATION)
+        and all(
+            find_condition(before.status.conditions, type) == find_condition(after.status.conditions, type)
+            for type in (well_known.EVICTED, well_known.REQUEUED)
+        )
+    )

@@ -5,7 +5,7 @@ Knows no controller: the caller registers the controllers of a process by name.
 
 from typing import TYPE_CHECKING
 
-from reprieve.runtime.endpoints import read_token
+from reprieve.runtime.endpoints import read_token, serve
 from reprieve.runtime.logs import set_up_logging
 from reprieve.runtime.process import Controller, LeaseLost, Process, Services
 from reprieve.runtime.supervision import keep_running
@@ -21,5 +21,6 @@ __all__ = [
     "Tracing",
     "keep_running",
     "read_token",
+    "serve",
     "set_up_logging",
 ]

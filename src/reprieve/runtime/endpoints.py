@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import ssl
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,7 @@ from aiohttp import web
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 
-from reprieve.objects import ReprieveError
+from reprieve.objects import ReprieveError, shown, whole_number
 from reprieve.records import DecisionLog
 from reprieve.server import strangers_log
 
@@ -43,12 +44,13 @@ def add_metrics(app: web.Application, registry: CollectorRegistry) -> None:
 
 
 def add_decisions(app: web.Application, records: DecisionLog) -> None:
-    """`/api/decisions?limit=&for=&outcome=&victim=&controller=` and `/api/decisions/{id}`."""
+    """`/api/decisions?limit=&for=&outcome=&victim=&controller=`, `/api/decisions/{id}` and `/api/runs`."""
 
     async def several(request: web.Request) -> web.Response:
         text = request.query.get("limit", "100")
-        if not (text.isascii() and text.isdigit()):
-            return _json({"message": f"limit must be a whole number, not {text!r}"}, 400)
+        limit = whole_number(text)
+        if limit is None:
+            return _json({"message": f"limit must be a whole number, not {shown(text)}"}, 400)
         query = request.query.get
         found = records.find(
             for_=query("for", ""),
@@ -56,7 +58,7 @@ def add_decisions(app: web.Application, records: DecisionLog) -> None:
             victim=query("victim", ""),
             controller=query("controller", ""),
         )
-        items = [decision.summary() for decision, _ in zip(found, range(min(int(text), LIMIT)), strict=False)]
+        items = [decision.summary() for decision, _ in zip(found, range(min(limit, LIMIT)), strict=False)]
         return _json({"items": items})
 
     async def one(request: web.Request) -> web.Response:
@@ -65,16 +67,22 @@ def add_decisions(app: web.Application, records: DecisionLog) -> None:
             return _json({"message": f"decision {request.match_info['id']!r} is not kept any more"}, 404)
         return _json(decision)
 
+    async def runs(_: web.Request) -> web.Response:
+        return _json({"items": [msgspec.to_builtins(each) for each in records.runs]})
+
+    app.router.add_get("/api/runs", runs)
     app.router.add_get("/api/decisions", several)
     app.router.add_get("/api/decisions/{id}", one)
 
 
-async def serve(app: web.Application, host: str, port: int) -> web.AppRunner:
+async def serve(
+    app: web.Application, host: str, port: int, context: ssl.SSLContext | None = None
+) -> web.AppRunner:
     """Listen; the caller cleans the runner up. Whoever is slow or comes in crowds is sent away."""
     app.middlewares.insert(0, _body_in_time)
     runner = _Runner(app, access_log=None, logger=strangers_log(), keepalive_timeout=IDLE_SECONDS)
     await runner.setup()
-    await web.TCPSite(runner, host, port).start()
+    await web.TCPSite(runner, host, port, ssl_context=context).start()
     return runner
 
 

@@ -23,6 +23,7 @@ from reprieve.kube import Client, Election, LeaderElector
 from reprieve.objects import ReprieveError
 from reprieve.records import DecisionLog
 from reprieve.runtime import endpoints
+from reprieve.runtime.leadership import Leadership
 from reprieve.runtime.stalls import StallWatch
 from reprieve.runtime.supervision import Registries, keep_running
 
@@ -125,10 +126,12 @@ class Process:
 
     async def _lead(self, services: Services, elector: LeaderElector | None) -> None:
         """Returns when the lease is lost."""
+        leadership = Leadership(self.config.scheduler.leader_election.name, services.registry)
 
         async def lead() -> None:
             services.leading.set()
-            await asyncio.Event().wait()
+            with leadership.held():
+                await asyncio.Event().wait()
 
         if elector is None:
             await lead()

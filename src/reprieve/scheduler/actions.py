@@ -8,16 +8,16 @@ the core decided on.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from reprieve.objects import Allocation, ConsumerReference, Reference, ResourceClaim
 from reprieve.placement import ExtendedClaim
 from reprieve.scheduler.marks import Mark
 
 
-@dataclass(frozen=True, slots=True)
-class BindClaim:
+class BindClaim(msgspec.Struct, frozen=True):
     """Give a claim a volume, or have one made for it on the pod's node.
 
     `version` is that of the object that is written: whoever changed it since then wins.
@@ -31,8 +31,7 @@ class BindClaim:
     """The volume was meant for the claim already."""
 
 
-@dataclass(frozen=True, slots=True)
-class UseDevices:
+class UseDevices(msgspec.Struct, frozen=True):
     """Reserve a ResourceClaim for the pod and, where it has no allocation yet, write the one decided on."""
 
     claim: Reference
@@ -44,8 +43,7 @@ class UseDevices:
     """The claim does not exist yet: it is made for the extended resources of the pod."""
 
 
-@dataclass(frozen=True, slots=True)
-class FreeClaim:
+class FreeClaim(msgspec.Struct, frozen=True):
     """Take the allocation from a claim that nobody uses, so that its devices can be chosen anew.
 
     `version` is that of the claim as it was looked at: whoever began to use it since then keeps it.
@@ -57,8 +55,7 @@ class FreeClaim:
     """It was made for the extended resources of a pod, and is made anew."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bind:
+class Bind(msgspec.Struct, frozen=True):
     """Bind a pod to a node, once its claims are bound: `claims` are those for which something is to be done.
 
     `insist`: other pods of its gang are being bound as well, so retry transient errors without limit.
@@ -72,8 +69,7 @@ class Bind:
     devices: tuple[UseDevices, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Nominate:
+class Nominate(msgspec.Struct, frozen=True):
     """Nominate a node for a waiting pod; an empty one withdraws the nomination. `message`: why it waits."""
 
     pod: Reference
@@ -81,8 +77,7 @@ class Nominate:
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class BindGang:
+class BindGang(msgspec.Struct, frozen=True):
     """Nominate every pod's node, then bind them all: after a crash in between, nodes stay set aside for the
     rest."""
 
@@ -90,8 +85,7 @@ class BindGang:
     binds: tuple[Bind, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Evicted:
+class Evicted(msgspec.Struct, frozen=True):
     """A pod to evict: its node, and the reason for people."""
 
     pod: Reference
@@ -99,8 +93,7 @@ class Evicted:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Preempt:
+class Preempt(msgspec.Struct, frozen=True):
     """Nominate, then mark every victim, then delete every victim.
 
     In this order the API objects alone show how far a preemption got: nominations without marks are not yet a
@@ -114,8 +107,7 @@ class Preempt:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(msgspec.Struct, frozen=True):
     """Mark, then delete, the bound pods of a gang that cannot be completed (`incomplete.py`)."""
 
     unit: Reference
@@ -124,16 +116,14 @@ class Release:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
-class Reprieve:
+class Reprieve(msgspec.Struct, frozen=True):
     """Take the mark off a pod that is not going to be evicted after all."""
 
     pod: Reference
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class SetPodCondition:
+class SetPodCondition(msgspec.Struct, frozen=True):
     """`PodScheduled` is false, and why."""
 
     pod: Reference
@@ -141,8 +131,7 @@ class SetPodCondition:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class SetGroupCondition:
+class SetGroupCondition(msgspec.Struct, frozen=True):
     group: Reference
     type: str
     status: str
@@ -151,8 +140,7 @@ class SetGroupCondition:
     generation: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Emit:
+class Emit(msgspec.Struct, frozen=True):
     """An event that people see."""
 
     regarding: Reference

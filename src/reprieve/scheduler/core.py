@@ -3,6 +3,7 @@
 Nothing here performs an action, reads a clock or waits: time comes in as seconds, actions go out as data, and
 their results come back. The live shell and the tests drive the same object:
 
+    core.observe_all(pods, now)                what a list brings when it is read for the first time
     core.observe("ADDED", None, pod, now)      each change of a Pod, Node, PodGroup, … in order
     core.recover(now)                          once everything is observed, and every few seconds: finish
                                                what was interrupted, undo what is not wanted any more
@@ -16,8 +17,9 @@ Everything that must survive a crash is in the API objects: bindings, nomination
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
@@ -59,6 +61,10 @@ class Core:
     def observe(self, type: str, old: Any, new: Any, now: float) -> None:
         """One change (ADDED, MODIFIED, DELETED) of one typed object, as an informer reports it."""
         self._intake.observe(type, old, new, now)
+
+    def observe_all(self, objects: Iterable[Any], now: float) -> None:
+        """Typed objects that are all new: the same as if each of them was ADDED, in less time."""
+        self._intake.observe_all(objects, now)
 
     def count_quota(self, known: Iterable[Pod], now: float) -> None:
         """Workloads are served here: from now on nobody is placed on quota that was not given.

@@ -24,11 +24,13 @@ from reprieve.scheduler.actions import (
     Nominate,
     Preempt,
 )
+from reprieve.scheduler.headroom import KeptFree
 from reprieve.scheduler.incomplete import Shortfall
 from reprieve.scheduler.memory import Memory
 from reprieve.scheduler.nominations import leaving_from, still_fit
 from reprieve.scheduler.preemptions import Preemption
 from reprieve.scheduler.queue import QueuedUnit, State
+from reprieve.scheduler.returns import who
 from reprieve.scheduler.waiting import unit_of
 
 Decide = Callable[[Cluster, Reference, Configuration, int | None], Plan]
@@ -97,6 +99,9 @@ class Cycles:
             waiting = None
             plan = self._plan(unit, now)
         if plan.outcome == "scheduled":
+            kept = self._memory.kept_free(unit, plan, now)
+            if kept is not None:
+                return self._keep_back(unit, kept, given_up, now)
             return self._schedule(unit, plan, given_up, now)
         if plan.ongoing or (waiting is not None and waiting.victims):
             return self._keep_waiting(unit, waiting, plan, now)
@@ -165,12 +170,12 @@ class Cycles:
         unit.patient = False
         unit.failures = 0
         ignored = self._ignored_queues(unit, plan)
-        actions = [*given_up, *self._binding(unit, plan), *ignored]
+        actions = [*given_up, *self._binding(unit, plan, now), *ignored]
         self._settle_tree(unit, now)
         actions += self._displace(unit, plan)
         return CycleResult(unit.ref, "scheduled", list(plan.reasons), len(plan.placements), actions, plan)
 
-    def _binding(self, unit: QueuedUnit, plan: Plan) -> list[Action]:
+    def _binding(self, unit: QueuedUnit, plan: Plan, now: float) -> list[Action]:
         """Assume every placement. Several pods of a group are nominated before any of them is bound."""
         memory = self._memory
         nominations, binds = [], []
@@ -186,6 +191,10 @@ class Cycles:
             if claims:
                 volumes.reserve(memory.cluster, binds[-1])
             memory.cluster.assume(key, node)
+            if memory.headroom.on:
+                memory.headroom.look(key, now)
+            if memory.returns.on:
+                memory.returns.placed(who(pod))
             memory.waiting.take(key)
             memory.holds.place(pod, placed=True)
             memory.binding[own] += 1
@@ -298,6 +307,13 @@ class Cycles:
             actions += freed
             reasons.append(devices.FREED.format(some([each.claim.key for each in freed], 3)))
         return CycleResult(unit.ref, "unschedulable", reasons, len(unit.pods), actions, plan)
+
+    def _keep_back(self, unit: QueuedUnit, kept: KeptFree, given_up: list[Action], now: float) -> CycleResult:
+        """It fits, but what is free is kept for more important units."""
+        unit.patient = False
+        actions = [*given_up, *self._report_waiting(unit, well_known.UNSCHEDULABLE, kept.text)]
+        self._memory.queue.rest(unit, now, self._likeness(unit), kept.until)
+        return CycleResult(unit.ref, "unschedulable", [kept.text], len(unit.pods), actions)
 
     def _release(
         self, unit: QueuedUnit, plan: Plan, shortfall: Shortfall, given_up: list[Action], text: str

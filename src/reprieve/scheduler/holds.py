@@ -7,12 +7,14 @@ or if its Job needs one (`quota.manageJobsWithoutQueueName`). It is held until
 2. a Workload of that owner is admitted (`Workload.may_run`);
 3. no more pods of the owner are placed than quota was given for; and
 4. for a pod of a group, until the quota controller has given quota to this very pod: a pod made anew after an
-   eviction must not be placed because the eviction has not been seen yet.
+   eviction must not be placed because the eviction has not been seen yet. Whoever makes pods can write that
+   they got quota, too: such a pod counts for the workload that it names, which must be of its namespace and
+   gives no more than it was admitted with.
 
 Nothing is held, and nothing kept, before `on`: where no Workloads are served there is no quota.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from reprieve.objects import (
@@ -40,13 +42,19 @@ class _Owner:
 
 
 class Holds:
-    def __init__(self, all_jobs: bool = False) -> None:
+    def __init__(self, all_jobs: bool = False, makers: Collection[str] = ()) -> None:
+        """`makers`: kinds whose pods get the quota of their Workload one by one."""
         self.on = False
         self._all_jobs = all_jobs
+        self._makers = {"Pod", *makers}
         self._jobs: dict[str, JobOwner] = {}
         self._groups: dict[str, str] = {}
         """Keys of the PodGroups in queues."""
         self._owners: dict[str, _Owner] = {}
+        self._claims: dict[str, dict[str, bool]] = {}
+        """Pods that say they got the quota of a workload, by its UID, and whether each is placed."""
+        self._claimed: dict[str, str] = {}
+        """The UID that each of those pods names."""
         self._owned: dict[str, set[str]] = {}
         """The owners of each workload, by its key, and the workload itself for pods that got its quota."""
 
@@ -82,9 +90,10 @@ class Holds:
 
     def see_pod(self, pod: Pod, leaves: bool) -> set[str]:
         """A pod, placed or waiting; `leaves`: it is gone, done or on its way out."""
+        freed = self._see_claim(pod, leaves)
         uid = _owner_of(pod)
         if not uid:
-            return set()
+            return freed
         if uid != pod.metadata.uid and QUEUE in pod.metadata.labels:
             self._forget_alone(pod)  # it has got quota since
         pods = self._owner(uid).pods
@@ -94,17 +103,41 @@ class Holds:
             self._forget_if_empty(uid)
         else:
             pods[pod.key] = bool(pod.spec.node_name) or bool(before)
-        return {uid} if before is not pods.get(pod.key) and self._crowded(uid, bool(leaves)) else set()
+        if before is not pods.get(pod.key) and self._crowded(uid, bool(leaves)):
+            freed.add(uid)
+        return freed
+
+    def _see_claim(self, pod: Pod, leaves: bool) -> set[str]:
+        """Note whose quota a pod says it got; the workload whose quota others may get now."""
+        uid = "" if leaves else pod.metadata.annotations.get(well_known.QUOTA_GIVEN_ANNOTATION, "")
+        before = self._claimed.pop(pod.key, "")
+        freed = set()
+        if before and before != uid:
+            others = self._claims[before]
+            del others[pod.key]
+            if others:
+                freed.add(before)
+            else:
+                del self._claims[before]
+        if uid:
+            self._claimed[pod.key] = uid
+            claims = self._claims.setdefault(uid, {})
+            claims[pod.key] = bool(pod.spec.node_name) or claims.get(pod.key, False)
+        return freed
 
     def place(self, pod: Pod, placed: bool) -> None:
         """The scheduler has decided to bind the pod, or the binding failed."""
         owner = self._owners.get(_owner_of(pod))
         if owner is not None and pod.key in owner.pods:
             owner.pods[pod.key] = placed
+        if claimed := self._claimed.get(pod.key):
+            self._claims[claimed][pod.key] = placed
 
     def pods_of(self, owners: Iterable[str]) -> set[str]:
-        """Keys of the pods of these Jobs."""
-        return {key for uid in owners if uid in self._owners for key in self._owners[uid].pods}
+        """Keys of the pods of these Jobs, and of those that name these Workloads."""
+        uids = tuple(owners)
+        found = {key for uid in uids if uid in self._owners for key in self._owners[uid].pods}
+        return found.union(*(self._claims.get(uid, ()) for uid in uids))
 
     def groups_of(self, owners: Iterable[str]) -> set[str]:
         """Keys of the PodGroups among these owners."""
@@ -159,26 +192,41 @@ class Holds:
         found = self._workloads_of(group.metadata.uid)
         if why := _not_admitted(name, queue, found):
             return why
+        return self._claim(pod, name, found)
+
+    def _claim(self, pod: Pod, name: str, found: list[Workload]) -> str:
+        """Whether a pod is among those that got quota, of an admitted owner."""
         given = pod.metadata.annotations.get(well_known.QUOTA_GIVEN_ANNOTATION, "")
-        if not any(each.may_run and each.metadata.uid == given for each in found):
+        named = [each for each in found if each.may_run and each.metadata.uid == given]
+        if not named:
             return (
                 f"waits for quota: {name} is admitted, and this pod is not among those that got its quota: "
                 "there are more of them, or it is not like them; the events of the PodGroup say more"
             )
-        return ""
+        pods, most = self._claims.get(given, {}), named[0].admitted_pods
+        if len(pods) <= most or pod.key in _first(pods, most):
+            return ""
+        return (
+            f"waits for quota: more pods say that they got the quota of Workload {named[0].key} than the "
+            f"{counted(most, 'pod')} that it was admitted with"
+        )
 
     def _alone(self, pod: Pod) -> str:
         """A pod that asks for itself, with others of its label, or for what made it."""
-        found = [*self._workloads_of(_owner_of(pod)), *self._workloads_of(pod.metadata.uid)]
-        if any(each.may_run for each in found):
-            return ""
+        known = [*self._workloads_of(_owner_of(pod)), *self._workloads_of(pod.metadata.uid)]
+        found = [each for each in known if each.namespace == pod.namespace and self._is_for_pods(each)]
         queue = pod.metadata.labels[QUEUE]
         if found:
-            return _not_admitted(f"Pod {pod.key}", queue, found)
+            name = f"Pod {pod.key}"
+            return _not_admitted(name, queue, found) or self._claim(pod, name, found)
         return (
             f"waits for quota: it is in LocalQueue {queue} and has no Workload yet; a quota controller makes "
             f"it: {RUN_IT} If it has a Job or PodGroup, that must ask: set the label {QUEUE} there"
         )
+
+    def _is_for_pods(self, workload: Workload) -> bool:
+        """Not for those of a job, which asks for them as a whole."""
+        return all(each.kind in self._makers for each in workload.metadata.owner_references)
 
     def _workloads_of(self, uid: str) -> list[Workload]:
         owner = self._owners.get(uid)
@@ -188,7 +236,7 @@ class Holds:
         """Of more pods than got quota those that are placed come first, then the oldest names."""
         given = max(each.admitted_pods for each in found if each.may_run)
         pods = self._owners[_owner_of(pod)].pods
-        if len(pods) <= given or pod.key in sorted(pods, key=lambda key: (not pods[key], key))[:given]:
+        if len(pods) <= given or pod.key in _first(pods, given):
             return ""
         return (
             f"waits for quota: {name} was admitted with {counted(given, 'pod')} and has {len(pods)}; "
@@ -209,6 +257,11 @@ class Holds:
         owner = self._owners.get(uid)
         if owner is not None and not owner.pods and not owner.workloads:
             del self._owners[uid]
+
+
+def _first(pods: dict[str, bool], number: int) -> list[str]:
+    """Those that are placed come first, then the oldest names."""
+    return sorted(pods, key=lambda key: (not pods[key], key))[:number]
 
 
 def _not_admitted(name: str, queue: str, found: list[Workload]) -> str:

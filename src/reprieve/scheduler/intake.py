@@ -3,7 +3,7 @@
 A change wakes only the units it can help (`wakeups`); most changes help none.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from reprieve.cluster import PodClass
@@ -22,9 +22,10 @@ from reprieve.objects import (
     storage,
     well_known,
 )
-from reprieve.scheduler import recovery, status, trees, wakeups
+from reprieve.scheduler import changes, marks, recovery, status, trees, wakeups
 from reprieve.scheduler.memory import Memory
 from reprieve.scheduler.queue import State
+from reprieve.scheduler.returns import who
 from reprieve.scheduler.waiting import unit_of
 
 
@@ -81,18 +82,65 @@ class Intake:
 
     # --- pods -----------------------------------------------------------------------------------------------
 
+    def observe_all(self, objects: Iterable[Any], now: float) -> None:
+        """Objects that are new, as a list brings them: the same as `observe` for one after the other.
+
+        Most of a long list are pods that run by themselves: the cluster takes them in together.
+        """
+        running: list[Pod] = []
+        for each in objects:
+            if isinstance(each, Pod) and self._only_runs(each):
+                running.append(each)
+                continue
+            if running:
+                self._run(running, now)
+                running = []
+            self.observe("ADDED", None, each, now)
+        self._run(running, now)
+
+    def _only_runs(self, pod: Pod) -> bool:
+        """Whether a new pod changes nothing but what is free: nobody waits for it or is woken by it."""
+        spec = pod.spec
+        return (
+            bool(spec.node_name)
+            and spec.scheduling_group is None
+            and spec.workload_ref is None
+            and pod.status.phase not in well_known.TERMINAL_PHASES
+            and well_known.MIN_RUNTIME_ANNOTATION not in pod.metadata.annotations
+            and not self._queue.has_resting
+        )
+
+    def _run(self, pods: list[Pod], now: float) -> None:
+        memory = self._memory
+        memory.epoch += len(pods)
+        self._cluster.set_all(pods)
+        for pod in pods:
+            if pod.status.conditions:
+                self._note_mark(pod, pod.key, gone=False)
+            if memory.headroom.on:
+                memory.headroom.look(pod.key, now)
+            if memory.returns.on:
+                self._note_preempted(None, pod, now)
+            if memory.holds.on and (owners := self._seen(pod, gone=False)):
+                memory.hold_pods(owners, now)
+
     def _pod(self, type: str, old: Pod | None, pod: Pod, now: float) -> None:
         gone = type == "DELETED" or pod.status.phase in well_known.TERMINAL_PHASES
-        if old is not None and not gone and _same(old, pod):
+        if old is not None and not gone and changes.same(old, pod):
             self._only_status(old, pod)
             return
         self._memory.epoch += 1
-        left = self._class_on_node(pod.key)
+        key = pod.key
+        left = self._class_on_node(key)
         if type == "DELETED":
-            self._cluster.remove(Pod, pod.key)
+            self._cluster.remove(Pod, key)
         else:
             self._cluster.set(pod)
-        self._note_mark(pod, gone)
+        self._note_mark(pod, key, gone)
+        if self._memory.headroom.on:
+            self._memory.headroom.look(key, now)
+        if self._memory.returns.on:
+            self._note_preempted(old, pod, now)
         if pod.spec.scheduling_group is not None:
             self._note_divergence(pod, gone)
         owners = self._seen(pod, gone) if self._memory.holds.on else None
@@ -113,24 +161,25 @@ class Intake:
         if pod.key in self._waiting.pods:
             self._waiting.pods[pod.key] = pod
         elif old.status.conditions != pod.status.conditions:
-            self._note_mark(pod, gone=False)
+            self._note_mark(pod, pod.key, gone=False)
 
     def _waits(self, old: Pod | None, pod: Pod, now: float) -> None:
+        unit = unit_of(pod)
         self._waiting.put(pod)
         if self._memory.holds.on:
             self._memory.hold(pod.key)
         self._memory.nominations.reconcile(pod)
-        self._memory.refresh(unit_of(pod), now)
+        self._memory.refresh(unit, now)
         if old is not None:
             made = old.status.resource_claim_statuses != pod.status.resource_claim_statuses
             if made or old.spec != pod.spec or old.metadata.labels != pod.metadata.labels:
-                self._queue.wake_unit(unit_of(pod), now)
+                self._queue.wake_unit(unit, now)
         elif pod.spec.workload_ref is not None:
             self._memory.unread[Reference.to(pod)] = status.old_link(Reference.to(pod))
         elif pod.spec.scheduling_group is not None:
             # A group that was refused may be placed with one more pod; until then the pod says why it waits.
-            self._memory.untold.setdefault(unit_of(pod), now)
-            self._queue.wake_unit(unit_of(pod), now)
+            self._memory.untold.setdefault(unit, now)
+            self._queue.wake_unit(unit, now)
 
     def _placed(self, old: Pod | None, pod: Pod, left: PodClass | None, now: float) -> None:
         """The pod is on a node, being deleted, or another scheduler's."""
@@ -150,7 +199,7 @@ class Intake:
             self._queue.wake(
                 lambda unit: wakeups.pod_left(self._cluster, unit, pod.spec.node_name, left), now
             )
-        if old is not None and _protection(old) != _protection(pod):
+        if old is not None and changes.protection(old) != changes.protection(pod):
             self._wake_for([self._cluster.pods.row_of[pod.key]], now)
 
     def _wake_for(self, rows: Collection[int], now: float) -> None:
@@ -189,14 +238,23 @@ class Intake:
         row = self._cluster.pods.row_of.get(key)
         return None if row is None or self._cluster.pods.node[row] < 0 else self._cluster.class_of(row)
 
-    def _note_mark(self, pod: Pod, gone: bool) -> None:
+    def _note_mark(self, pod: Pod, key: str, gone: bool) -> None:
         if pod.spec.scheduling_group is not None:
             self._memory.incomplete.observe(pod, gone)
         mark = None if gone else recovery.marked(pod, self._memory.names)
-        if mark is None:
-            self._memory.marked.pop(pod.key, None)
-        else:
-            self._memory.marked[pod.key] = mark
+        if mark is not None:
+            self._memory.marked[key] = mark
+        elif self._memory.marked:
+            self._memory.marked.pop(key, None)
+
+    def _note_preempted(self, old: Pod | None, pod: Pod, now: float) -> None:
+        """A pod that one of our schedulers preempted begins to leave: its unit comes back after a pause."""
+        if pod.metadata.deletion_timestamp is None:
+            return
+        if old is None or old.metadata.deletion_timestamp is None:
+            origin = marks.read(pod)
+            if origin is not None and origin.scheduler in self._memory.names:
+                self._memory.returns.preempted(who(pod), now)
 
     def _note_divergence(self, pod: Pod, gone: bool) -> None:
         """A member came, changed or left: whether its group has to be looked at."""
@@ -231,7 +289,8 @@ class Intake:
             self._memory.diverging[unit] = None
         if old is None or old.spec != group.spec or type == "DELETED":
             self._queue.wake_unit(unit, now)
-        if type == "DELETED" or (old is not None and _group_protection(old) != _group_protection(group)):
+        kept = old is None or changes.group_protection(old) == changes.group_protection(group)
+        if type == "DELETED" or not kept:
             number = self._cluster.groups.number_of.get(group.key)
             self._wake_for(() if number is None else tuple(self._cluster.groups.members[number]), now)
 
@@ -281,65 +340,3 @@ class Intake:
             if unit.state is not State.IN_FLIGHT:
                 self._memory.refresh(unit.ref, now)
                 self._queue.wake_unit(unit.ref, now)
-
-
-def _protection(pod: Pod) -> tuple[object, ...]:
-    """What decides, besides its priority, whether a running pod may be a victim."""
-    notes = pod.metadata.annotations
-    return (
-        pod.status.start_time,
-        notes.get(well_known.PREEMPTION_CLASS_ANNOTATION),
-        notes.get(well_known.MIN_RUNTIME_ANNOTATION),
-        notes.get(well_known.DISRUPTION_ROLE_ANNOTATION),
-        pod.spec.scheduling_group,
-    )
-
-
-def _group_protection(group: PodGroup) -> tuple[object, ...]:
-    note = group.metadata.annotations.get(well_known.PREEMPTION_CLASS_ANNOTATION)
-    return group.spec, note
-
-
-_UNREAD = frozenset(
-    {well_known.POD_SCHEDULED, "Initialized", "Ready", "ContainersReady", "PodReadyToStartContainers"}
-)
-"""Conditions of a pod that no decision reads."""
-_UNREAD_WHILE_IT_STAYS = _UNREAD | {well_known.DISRUPTION_TARGET}
-
-
-def _same(old: Pod, new: Pod) -> bool:
-    """Whether nothing changed that a decision reads; what changes in every pod's life comes first."""
-    return (
-        old.spec.node_name == new.spec.node_name
-        and old.status.start_time == new.status.start_time
-        and old.spec == new.spec
-        and old.metadata.labels == new.metadata.labels
-        and _annotations(old) == _annotations(new)
-        and (old.metadata.deletion_timestamp is None) == (new.metadata.deletion_timestamp is None)
-        and old.metadata.uid == new.metadata.uid
-        and old.metadata.owner_references == new.metadata.owner_references
-        and (old.status == new.status or _read_status(old) == _read_status(new))
-    )
-
-
-def _annotations(pod: Pod) -> dict[str, str]:
-    """Without that of a mark, which comes and goes with the mark's condition."""
-    found = pod.metadata.annotations
-    if well_known.EVICTED_FOR_ANNOTATION not in found:
-        return found
-    return {name: text for name, text in found.items() if name != well_known.EVICTED_FOR_ANNOTATION}
-
-
-def _read_status(pod: Pod) -> tuple[object, ...]:
-    """What decisions read of its status. A mark matters only once the pod is on its way out."""
-    status = pod.status
-    unread = _UNREAD if pod.metadata.deletion_timestamp is not None else _UNREAD_WHILE_IT_STAYS
-    return (
-        status.resource_claim_statuses,
-        status.phase in well_known.TERMINAL_PHASES,
-        status.start_time,
-        status.nominated_node_name,
-        status.container_statuses,
-        status.init_container_statuses,
-        [each for each in status.conditions if each.type not in unread],
-    )

@@ -70,7 +70,7 @@ def origin(annotations: Mapping[str, str], message: str) -> Origin | None:
     try:
         data = msgspec.json.decode(annotations.get(well_known.EVICTED_FOR_ANNOTATION, ""), type=_Data)
         return Origin(data.scheduler, Reference.parse(data.unit, _WORDS))
-    except (msgspec.MsgspecError, ReprieveError):
+    except (msgspec.MsgspecError, RecursionError, ReprieveError):
         pass  # an older mark, or somebody has edited the annotation: the sentence is what there is
     found = _SENTENCE.match(message)
     return found and Origin(found["scheduler"], Reference.of(_KINDS[found["kind"]], found["key"]))

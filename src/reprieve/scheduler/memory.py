@@ -6,21 +6,26 @@ be lost at any time and rebuilt from the API.
 
 from collections import Counter
 from collections.abc import Iterable
+from math import ceil
 
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
-from reprieve.objects import Pod, PodGroup, Reference
-from reprieve.preemption import groups_rule
+from reprieve.objects import Pod, PodGroup, Reference, format_time, well_known
+from reprieve.preemption import Plan, groups_rule
 from reprieve.scheduler import marks, status, trees
 from reprieve.scheduler.actions import Action, Emit, Evicted, Nominate, Release
+from reprieve.scheduler.headroom import Headroom, KeptFree
 from reprieve.scheduler.holds import Holds
 from reprieve.scheduler.incomplete import IncompleteGangs, Shortfall
 from reprieve.scheduler.nominations import Nominations, still_fit
 from reprieve.scheduler.preemptions import Preemptions
 from reprieve.scheduler.queue import Pauses, Queue, QueuedUnit, State
 from reprieve.scheduler.recovery import Marked
+from reprieve.scheduler.returns import Returns, who
 from reprieve.scheduler.templates import Templates
-from reprieve.scheduler.waiting import WaitingPods, unit_of
+from reprieve.scheduler.waiting import WaitingPods, instant, unit_of
+
+PAUSED = "it was preempted not long ago and waits before it starts again, until {} (preemption.returnPause)"
 
 
 class Memory:
@@ -33,10 +38,13 @@ class Memory:
         self.names = frozenset((scheduler_name, *config.scheduler.other_scheduler_names))
         self.queue = Queue(Pauses.of(config))
         self.waiting = WaitingPods(cluster, self.names, config)
-        self.holds = Holds(config.quota.manage_jobs_without_queue_name)
+        makers = {each.kind for each in config.job_kinds() if each.asks != "job"}
+        self.holds = Holds(config.quota.manage_jobs_without_queue_name, makers)
         self.incomplete = IncompleteGangs(cluster, self.waiting, config, self.names)
         self.nominations = Nominations(cluster)
         self.preemptions = Preemptions()
+        self.headroom = Headroom(cluster, config.preemption.headroom)
+        self.returns = Returns(config.preemption.return_pause, config.preemption.max_return_pause)
         self.marked: dict[str, Marked] = {}
         """Pods on nodes that carry our mark, by key."""
         self.binding: Counter[Reference] = Counter()
@@ -83,7 +91,28 @@ class Memory:
             self.untold.setdefault(ref, now)
         elif unit.state is State.GATED:
             unit.unfinished = self.waiting.is_unfinished(ref) or self.incomplete.in_half_tree(ref)
+            self._enqueue(unit, now)
+
+    def _enqueue(self, unit: QueuedUnit, now: float) -> None:
+        """Ready now, or after the pause of a unit that was preempted."""
+        due = now
+        if self.returns.on and not unit.unfinished and not self.nominations.nominated(unit.pods):
+            due = self.returns.due(who(self.waiting.pods[next(iter(unit.pods))]), now)
+        if due <= now:
             self.queue.activate(unit)
+            return
+        self.queue.pause(unit, due)
+        unit.told = well_known.UNSCHEDULABLE, PAUSED.format(format_time(instant(ceil(due))))
+        self.untold.setdefault(unit.ref, now)
+
+    def kept_free(self, unit: QueuedUnit, plan: Plan, now: float) -> KeptFree | None:
+        """What keeps a unit that fits from starting."""
+        if not self.headroom.on or unit.unfinished or self.nominations.nominated(unit.pods):
+            return None
+        requested: Counter[int] = Counter()
+        for key in plan.placements:
+            requested.update(dict(self.cluster.class_of(self.cluster.pods.row_of[key]).requested))
+        return self.headroom.kept_free(unit.priority, requested, now)
 
     def hold_pods(self, owners: set[str], now: float) -> None:
         """Something changed about these owners of pods: which of their pods wait for quota."""

@@ -53,6 +53,8 @@ class QueuedUnit:
     gate: str = ""
     failures: int = 0
     ready_at: float = 0.0
+    paused: bool = False
+    """It is not tried before a pause is over, whatever happens."""
     patient: bool = False
     """Waits for its own victims to end: only they, or its pause, bring it back."""
     like: Hashable = None
@@ -126,6 +128,12 @@ class Queue:
     def hold(self, unit: QueuedUnit) -> None:
         """In flight: decided on, not yet known how it ended."""
         self._enter(unit, State.IN_FLIGHT)
+
+    def pause(self, unit: QueuedUnit, until: float) -> None:
+        """Ready then and not before, whatever happens."""
+        unit.ready_at = until
+        self._wait(unit)
+        unit.paused = True
 
     def back_off(self, unit: QueuedUnit, now: float) -> None:
         """It failed, and only time can help: no event brings it back early."""
@@ -218,6 +226,7 @@ class Queue:
         self._stamp(unit)
         unit.state = state
         unit.gate = ""
+        unit.paused = False
 
     def _stamp(self, unit: QueuedUnit) -> None:
         """A new ticket makes the unit's old heap entries void."""

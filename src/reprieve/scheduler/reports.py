@@ -68,9 +68,9 @@ class Reports:
             return self._gated(unit, gate)
         if unit.state is State.IN_FLIGHT or not unit.told[1]:
             return []
-        # It was tried, and pods have joined it since.
-        pods = (self._memory.waiting.pods[key] for key in unit.pods)
-        found = (status.first_reason(pod, *unit.told) for pod in pods)
+        # It was tried, and pods have joined it since. Or it pauses: what its pods say is not true any more.
+        tell = status.not_scheduled if unit.paused else status.first_reason
+        found = (tell(self._memory.waiting.pods[key], *unit.told) for key in unit.pods)
         return [each for each in found if each is not None]
 
     def _gated(self, unit: QueuedUnit, gate: Gate) -> list[Action]:

@@ -53,6 +53,8 @@ class Results:
             return []
         memory.epoch += 1
         memory.cluster.forget(key)
+        if memory.headroom.on:
+            memory.headroom.look(key, now)
         memory.waiting.give_back(key)
         memory.holds.place(waiting, placed=False)
         self._failed.add(bind.unit)

@@ -8,7 +8,7 @@ for the claim, a claim with its selected node.
 from collections.abc import Mapping
 
 from reprieve.cluster import Cluster, plugin_of, required_by_driver
-from reprieve.objects import Reference, node_selector_matches, storage, well_known
+from reprieve.objects import Reference, node_selector_matches, storage, well_known, whole_number
 from reprieve.preemption import ClaimUse
 from reprieve.scheduler.actions import Bind, BindClaim
 
@@ -112,4 +112,5 @@ def _must_reach(cluster: Cluster, volume: storage.PersistentVolume, node: str) -
 
 
 def _older(seen: str, written: str) -> bool:
-    return seen.isdigit() and written.isdigit() and int(seen) < int(written)
+    before, after = whole_number(seen), whole_number(written)
+    return before is not None and after is not None and before < after

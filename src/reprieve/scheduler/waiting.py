@@ -78,29 +78,30 @@ class WaitingPods:
 
     def put(self, pod: Pod) -> None:
         """Add or update a waiting pod. One that is being bound stays so."""
-        known = self.pods.get(pod.key)
-        if known is not None and (unit_of(known) != unit_of(pod) or known.metadata.uid != pod.metadata.uid):
-            self.drop(pod.key)
+        key, unit = pod.key, unit_of(pod)
+        known = self.pods.get(key)
+        if known is not None and (unit_of(known) != unit or known.metadata.uid != pod.metadata.uid):
+            self.drop(key)
             known = None
-        self.pods[pod.key] = pod
-        unit = unit_of(pod)
+        self.pods[key] = pod
         if known is None:
-            self._free.setdefault(unit, {})[pod.key] = None
+            self._free.setdefault(unit, {})[key] = None
         if pod.spec.scheduling_gates:
-            self._gated.setdefault(unit, {})[pod.key] = None
-        else:
-            self._gated.get(unit, {}).pop(pod.key, None)
+            self._gated.setdefault(unit, {})[key] = None
+        elif self._gated:
+            self._gated.get(unit, {}).pop(key, None)
 
     def drop(self, key: str) -> Pod | None:
         """It does not wait any more."""
         pod = self.pods.pop(key, None)
         if pod is not None:
+            unit = unit_of(pod)
             for index in (self._free, self._gated, self._held):
-                members: dict[str, Any] | None = index.get(unit_of(pod))
+                members: dict[str, Any] | None = index.get(unit) if index else None
                 if members is not None:
                     members.pop(key, None)
                     if not members:
-                        del index[unit_of(pod)]
+                        del index[unit]
         return pod
 
     def hold(self, key: str, why: str) -> bool:

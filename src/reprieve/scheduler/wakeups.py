@@ -91,12 +91,14 @@ def node_changed(cluster: Cluster, unit: QueuedUnit, node: str) -> bool:
 
 def may_be_taken(cluster: Cluster, unit: QueuedUnit, rows: Iterable[int]) -> bool:
     """Whether one of these pods, if nothing protects it any more, could make way for the unit."""
-    pods, classes = cluster.pods, classes_of(cluster, unit)
-    return any(
-        pods.node[row] >= 0
-        and int(pods.priority[row]) < unit.priority
-        and any(_could_host(cluster, cluster.nodes.names[pods.node[row]], cls) for cls in classes)
+    pods = cluster.pods
+    nodes = [
+        cluster.nodes.names[pods.node[row]]
         for row in rows
+        if pods.node[row] >= 0 and int(pods.priority[row]) < unit.priority
+    ]
+    return bool(nodes) and any(
+        _could_host(cluster, node, cls) for cls in classes_of(cluster, unit) for node in nodes
     )
 
 

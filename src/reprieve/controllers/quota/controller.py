@@ -12,7 +12,6 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from copy import deepcopy
 from datetime import datetime
 from functools import partial
 
@@ -21,25 +20,19 @@ from prometheus_client import CollectorRegistry
 from reprieve.config import Configuration
 from reprieve.controllers import WorkQueue, utc_now
 from reprieve.controllers.quota.crews import Crew, reconcile_crew
-from reprieve.controllers.quota.groups import group_workload_key, reconcile_group
+from reprieve.controllers.quota.groups import group_workload_key, is_kept, let_go, reconcile_group
 from reprieve.controllers.quota.jobs import Jobs
 from reprieve.controllers.quota.lifecycle import Situation, next_state, with_closed_gate
 from reprieve.controllers.quota.managed import Managed
 from reprieve.controllers.quota.node_failures import FailureRules, Failures, Health
 from reprieve.controllers.quota.observed import Observed
+from reprieve.controllers.quota.queue_statuses import QueueStatuses
 from reprieve.controllers.quota.reporting import Reporter
-from reprieve.controllers.quota.status import (
-    changed_fields,
-    cluster_queue_status,
-    local_queue_status,
-    status_patch,
-)
+from reprieve.controllers.quota.status import status_patch
 from reprieve.controllers.quota.topology import tell_domains
 from reprieve.fleet import LeaseState, gated_message
 from reprieve.kube import (
-    CLUSTER_QUEUES,
     KUEUE_WORKLOADS,
-    LOCAL_QUEUES,
     ApiError,
     Client,
     EventRecorder,
@@ -50,7 +43,6 @@ from reprieve.objects import (
     Document,
     Workload,
     find_condition,
-    format_time,
     split_key,
     well_known,
 )
@@ -85,7 +77,9 @@ class QuotaController:
         self.seen = Observed(self.quota, self._touched, self._seconds, frozenset(names), kinds)
         self.managed = Managed(client, self.seen.owners, config, self.quota.namespaces)
         self.jobs = Jobs(client, self.seen, self.managed, self._tell)
+        self._statuses = QueueStatuses(client, self.seen)
         self._gates = config.gate("MultiKueueOrchestratedPreemption")
+        self._patience = config.quota.wait_for_pods_ready
         self._failures = Failures(FailureRules.of(config), self.seen.nodes, self.quota.cache.flavors)
         self._events = events
         self._now = now
@@ -135,17 +129,11 @@ class QuotaController:
             await asyncio.sleep(max(1.0, self.quota.rules.usage.interval))
             now = self._seconds()
             consumed = self.quota.sample_usage(now)
-            writes = (self._consumed_status(key, amounts, now) for key, amounts in consumed.items())
+            writes = (self._statuses.consumed(key, amounts, now) for key, amounts in consumed.items())
             for failed in await asyncio.gather(*writes, return_exceptions=True):
                 if isinstance(failed, BaseException):
                     log.info("the usage of a LocalQueue was not written, the next sample is: %s", failed)
             self._wake.set()
-
-    async def _consumed_status(self, key: str, amounts: dict[str, str], now: datetime) -> None:
-        namespace, name = split_key(key)
-        status = {"consumedResources": amounts, "lastUpdate": format_time(now)}
-        body = {"status": {"fairSharing": {"admissionFairSharingStatus": status}}}
-        await self.client.patch(LOCAL_QUEUES, name, body, namespace, subresource="status")
 
     async def _woken(self) -> None:
         """Until something changed, or a workload that looks for domains is due again."""
@@ -269,14 +257,18 @@ class QuotaController:
             case "group":
                 await self._group(name)
             case "clusterqueue":
-                await self._queue_status(name)
+                await self._statuses.cluster_queue(name, self._seconds())
             case "localqueue":
-                await self._local_queue_status(name)
+                await self._statuses.local_queue(name, self._seconds())
         return 0.0
 
     async def _workload(self, key: str) -> float:
         if key not in self.seen.workloads:
             self._locks.pop(key, None)
+            return 0.0
+        raw = self.seen.raw[key]
+        if is_kept(raw) and self.seen.owners.is_going(key, self.seen.workloads[key]):
+            await let_go(self.client, raw)
             return 0.0
         lease = self.seen.lease(key)
         if lease.state is LeaseState.NOTE:
@@ -284,15 +276,14 @@ class QuotaController:
             return lease.left.total_seconds()
         before = self.seen.workloads[key]
         coming = next_state(self._situation(key, before), self._seconds())
+        self._reporter.followed_up(before, coming.workload)
         if is_true(coming.workload, well_known.NO_NODE_FITS) and not is_true(before, well_known.NO_NODE_FITS):
             found = find_condition(coming.workload.status.conditions, well_known.NO_NODE_FITS)
             assert found is not None
             self._record([Event(key, "Warning", "NoNodeFits", found.message)])
+        self._tell_of_eviction(before, coming.workload)
         if coming.deactivate and self.seen.workloads[key].spec.active:
             await self._deactivate(key)
-            cause = find_condition(coming.workload.status.conditions, well_known.EVICTED)
-            if cause is not None and cause.reason.endswith(well_known.MAX_TIME_EXCEEDED):
-                self._record([Event(key, "Warning", well_known.MAX_TIME_EXCEEDED, cause.message)])
         await self._write(key, partial(self._next, key), gates=True)
         known = self.seen.workloads.get(key)
         waits = (
@@ -301,6 +292,16 @@ class QuotaController:
             coming.after,
         )
         return min((left for left in waits if left > 0), default=0.0)
+
+    def _tell_of_eviction(self, before: Workload, after: Workload) -> None:
+        """Between cycles a workload is evicted for reasons that its user can do something about."""
+        cause = find_condition(after.status.conditions, well_known.EVICTED)
+        if cause is None or cause.status != "True" or is_true(before, well_known.EVICTED):
+            return
+        for reason in (well_known.MAX_TIME_EXCEEDED, well_known.REQUEUING_LIMIT_EXCEEDED):
+            if cause.reason.endswith(reason):
+                self._record([Event(before.key, "Warning", reason, cause.message)])
+        self._record([Event(before.key, "Normal", f"EvictedDueTo{cause.reason}", cause.message)])
 
     def _next(self, key: str, known: Workload) -> Workload:
         now = self._seconds()
@@ -334,6 +335,7 @@ class QuotaController:
             self._gates,
             self._health(key, workload).failed,
             self._no_place(workload),
+            self._patience,
         )
 
     def _no_place(self, workload: Workload) -> str:
@@ -395,25 +397,6 @@ class QuotaController:
             owners.kinds,
             owners.schedulers,
         )
-
-    async def _queue_status(self, name: str) -> None:
-        known = self.seen.queue_documents.get(name)
-        if known is None:
-            return
-        document = deepcopy(known)
-        if cluster_queue_status(self.quota, name, document, self._seconds()):
-            body = {"status": changed_fields(known, document)}
-            await self.client.patch(CLUSTER_QUEUES, name, body, subresource="status")
-
-    async def _local_queue_status(self, key: str) -> None:
-        known = self.seen.local_queue_documents.get(key)
-        if known is None:
-            return
-        document = deepcopy(known)
-        if local_queue_status(self.quota, document, self._seconds()):
-            namespace, name = split_key(key)
-            body = {"status": changed_fields(known, document)}
-            await self.client.patch(LOCAL_QUEUES, name, body, namespace, subresource="status")
 
 
 def _unless_changed(decided: Workload, known: Workload) -> Workload:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 
-from reprieve.controllers.quota.job_shape import injected
+from reprieve.controllers.quota.job_shape import injected, is_ready
 from reprieve.controllers.quota.lifecycle import FINISHED, RUNNING, STOPPED, Owner
 from reprieve.jobs import asked_by, group_pod_sets, shape, shape_of
 from reprieve.objects import (
@@ -56,15 +56,22 @@ def group_owner(pods: Collection[Pod], schedulers: Collection[str] = (), least: 
         reason = "Failed" if failed else "Succeeded"
         told = f"{len(staying) - failed} of {counted(len(staying), 'pod')} succeeded"
         return Owner(FINISHED, reason, told)
-    return Owner(RUNNING if any(runs(pod, schedulers) for pod in going) else STOPPED)
+    state = RUNNING if any(runs(pod, schedulers) for pod in going) else STOPPED
+    return Owner(state, ready=_are_ready(pods, least))
+
+
+def _are_ready(pods: Iterable[Pod], wanted: int) -> bool:
+    return sum(is_ready(pod) for pod in pods if pod.metadata.deletion_timestamp is None) >= wanted
 
 
 def crew_owner(workload: Workload, pods: Collection[Pod], schedulers: Collection[str], made: bool) -> Owner:
     """The same for pods that ask by their labels. `made`: by a job that makes them anew, and never ends."""
+    wanted = sum(each.count for each in workload.spec.pod_sets)
     if made:
         going = [pod for pod in pods if pod.status.phase not in well_known.TERMINAL_PHASES]
-        return Owner(RUNNING if any(runs(pod, schedulers) for pod in going) else STOPPED)
-    found = group_owner(pods, schedulers, sum(each.count for each in workload.spec.pod_sets))
+        state = RUNNING if any(runs(pod, schedulers) for pod in going) else STOPPED
+        return Owner(state, ready=_are_ready(going, wanted))
+    found = group_owner(pods, schedulers, wanted)
     done = Counter(
         pod.metadata.labels.get(well_known.POD_SET_LABEL, "main")
         for pod in pods

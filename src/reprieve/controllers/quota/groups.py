@@ -129,6 +129,23 @@ async def own(client: Client, reference: Document, workload: ObjectMeta) -> None
     await client.patch(KUEUE_WORKLOADS, workload.name, {"metadata": patch}, workload.namespace)
 
 
+def is_kept(workload: Document) -> bool:
+    """Whether it is being deleted and waits for Kueue, which made it: only its controllers, whose place this
+    one takes, remove their finalizer."""
+    meta = workload["metadata"]
+    return bool(meta.get("deletionTimestamp")) and well_known.RESOURCE_IN_USE in (
+        meta.get("finalizers") or ()
+    )
+
+
+async def let_go(client: Client, workload: Document) -> None:
+    """Remove that finalizer; those of others stay."""
+    meta = workload["metadata"]
+    kept = [each for each in meta["finalizers"] if each != well_known.RESOURCE_IN_USE]
+    changed = {"resourceVersion": meta["resourceVersion"], "finalizers": kept or None}
+    await client.patch(KUEUE_WORKLOADS, meta["name"], {"metadata": changed}, meta["namespace"])
+
+
 def is_anothers(owner: str, workload: Workload) -> bool:
     """Whether the workload that an owner names was made for another one: its quota is not this owner's."""
     owners = workload.metadata.owner_references

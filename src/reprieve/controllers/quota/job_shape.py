@@ -1,6 +1,6 @@
 """Conversions between a job of any kind and its workload, with the node labels of flavors. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from msgspec import to_builtins
@@ -13,6 +13,7 @@ from reprieve.jobs import (
     JobKind,
     JobKinds,
     PodSet,
+    Progress,
     ending,
     has_failed,
     pod_sets,
@@ -24,7 +25,15 @@ from reprieve.jobs import (
     time_limit,
     workload_name,
 )
-from reprieve.objects import Document, InvalidObject, ResourceFlavor, Workload, well_known
+from reprieve.objects import (
+    Document,
+    InvalidObject,
+    Pod,
+    ResourceFlavor,
+    Workload,
+    find_condition,
+    well_known,
+)
 
 
 def owned_workload(
@@ -69,9 +78,13 @@ def job_pod_sets(job: Document, kind: JobKind, sets: Iterable[PodSet]) -> list[D
 
 
 def job_owner(
-    job: Document, kinds: JobKinds, others: Iterable[Document], pods: int, workload: Workload | None = None
+    job: Document,
+    kinds: JobKinds,
+    others: Iterable[Document],
+    pods: Collection[Pod],
+    workload: Workload | None = None,
 ) -> Owner:
-    """The state of a job that has `pods` pods. Terminating ones still occupy their nodes, so their quota is
+    """The state of a job whose pods these are. Terminating ones still occupy their nodes, so their quota is
     not free yet. An elastic job that became smaller than its workload gives back what is gone."""
     end = ending(job, kinds)
     if end is not None:
@@ -86,12 +99,27 @@ def job_owner(
     seen = progress(job, kind, sets)
     if suspended_by(job, kinds) and not pods and not seen.pods and seen.stopped:
         return Owner(STOPPED)
+    ready = _are_ready(seen, sets, pods)
     if workload is None or not is_elastic(job, kind):
-        return Owner(RUNNING, done=seen.done)
+        return Owner(RUNNING, done=seen.done, ready=ready)
     asked = {each.name: each.count for each in workload.spec.pod_sets}
     needed = {each.name: max(each.count - seen.done.get(each.name, 0), seen.pods) for each in sets}
     spare = {name: asked[name] - count for name, count in needed.items() if asked.get(name, 0) > count}
-    return Owner(RUNNING, done={**seen.done, **spare})
+    return Owner(RUNNING, done={**seen.done, **spare}, ready=ready)
+
+
+def _are_ready(seen: Progress, sets: Iterable[PodSet], pods: Iterable[Pod]) -> bool:
+    """All pods that the job has at a time, as its status or the pods themselves say."""
+    found = seen.ready
+    if found is None:
+        found = sum(is_ready(pod) for pod in pods) + sum(seen.done.values())
+    return 0 < sum(each.count for each in sets) <= found
+
+
+def is_ready(pod: Pod) -> bool:
+    """Ready, or done."""
+    condition = find_condition(pod.status.conditions, well_known.READY)
+    return pod.status.phase == "Succeeded" or (condition is not None and condition.status == "True")
 
 
 def is_elastic(job: Document, kind: JobKind) -> bool:

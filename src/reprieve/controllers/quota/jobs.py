@@ -106,7 +106,10 @@ class Jobs:
         if not workload.metadata.owner_references:
             reference = controller_reference(job["apiVersion"], kind.kind, job)
             await own(self._client, reference, workload.metadata)
-        if workload.may_run:
+        if workload.metadata.deletion_timestamp is not None:
+            if not is_suspended:
+                await self._suspend(kind, job)  # it asks anew when that one is gone
+        elif workload.may_run:
             if not self._as_admitted(kind, job, stored, workload):
                 await self._ask_anew(kind, job, key, workload)
             elif is_suspended:

@@ -8,6 +8,15 @@ from datetime import datetime
 
 import msgspec
 
+from reprieve.config import WaitForPodsReady
+from reprieve.controllers.quota.readiness import (
+    given_up,
+    patience_left,
+    pause_left,
+    starting_over,
+    with_pods_ready,
+    without_pause,
+)
 from reprieve.objects import (
     AdmissionCheckState,
     PreemptionGateState,
@@ -28,6 +37,7 @@ WAITS_FOR_ITS_CAUSE = {
     "LocalQueueStopped": "LocalQueueRestarted",
     "Deactivated": "Reactivated",
     "AdmissionCheck": "BackoffFinished",
+    well_known.PODS_READY_TIMEOUT: "BackoffFinished",
 }
 """Evictions after which a workload queues again only when the cause is gone, and the reason it has then."""
 
@@ -40,6 +50,8 @@ class Owner(msgspec.Struct, frozen=True):
     message: str = ""
     done: dict[str, int] = {}
     """By pod set, pods whose quota is no longer needed."""
+    ready: bool | None = None
+    """All its pods are ready or done; None: nobody here can tell."""
 
 
 SEVERAL_NODES = "Workload eviction triggered due to multiple TAS assigned node failures, including: "
@@ -59,6 +71,8 @@ class Situation(msgspec.Struct, frozen=True):
     """Nodes that it was sent to and that cannot run its pods."""
     no_place: str = ""
     """Why no node could ever hold one of its pods."""
+    patience: WaitForPodsReady | None = None
+    """How long it may hold quota without all its pods ready; None: for ever."""
 
 
 class Next(msgspec.Struct, frozen=True):
@@ -77,7 +91,8 @@ def next_state(situation: Situation, now: datetime) -> Next:
     3. it holds quota and was evicted: when nothing runs any more the quota is free and it queues again;
     4. it holds quota and must go: switched off, time up, rejected or retried by a check, its queue drained;
     5. it holds quota: admitted as soon as every check is ready and its domains are known. A node of it that
-       failed is named, so that the next cycle looks for another; two at once, and it must go;
+       failed is named, so that the next cycle looks for another; two at once, and it must go. So must one
+       whose pods do not get ready in time;
     6. it waits and the cause of its eviction is gone: it may queue again.
     """
     workload = situation.workload
@@ -88,7 +103,7 @@ def next_state(situation: Situation, now: datetime) -> Next:
     if situation.publish_gates:
         workload = with_gate_positions(workload, now)
     if not is_true(workload, well_known.QUOTA_RESERVED):
-        return Next(_requeued(workload, situation, now))
+        return _requeued(workload, situation, now)
     if is_true(workload, well_known.EVICTED):
         return Next(workload if situation.owner.state == RUNNING else _released(workload, now))
     workload = _with_checks(_with_reclaimable(workload, situation.owner), situation.checks, now)
@@ -101,6 +116,9 @@ def next_state(situation: Situation, now: datetime) -> Next:
     left = time_left(workload, now)
     if left is not None and left <= 0:
         return Next(_timed_out(workload, now), deactivate=True)
+    workload, gone = _with_readiness(workload, situation, now)
+    if gone is not None and (gone.deactivate or workload.spec.active):
+        return gone
     if not workload.spec.active:  # last: what switched it off is still to be seen, and is its reason
         return Next(evict(workload, "Deactivated", "The workload is deactivated", now))
     if "Retry" in states.values():
@@ -117,7 +135,30 @@ def next_state(situation: Situation, now: datetime) -> Next:
     if ready and workload.status.cluster_name:
         workload = placed_elsewhere(workload)
     admitted = _with_place(with_admitted(workload, ready, now), situation.no_place, now)
-    return Next(admitted, after=time_left(admitted, now) or 0.0)
+    return Next(admitted, after=_until_next(admitted, situation.patience, now))
+
+
+def _with_readiness(workload: Workload, situation: Situation, now: datetime) -> tuple[Workload, Next | None]:
+    """Whether its pods are ready; and what comes next if they have not got so in time."""
+    rules, owner = situation.patience, situation.owner
+    if rules is None or workload.status.cluster_name or not is_true(workload, well_known.ADMITTED):
+        return workload, None  # what another cluster runs is looked after there
+    if owner.state == RUNNING and owner.ready is None:
+        return workload, None  # its job has not been read yet
+    seen = with_pods_ready(workload, owner.ready, now)
+    left = patience_left(seen, rules, now)
+    if left is None or left > 0:
+        return seen, None
+    evicted, for_good = given_up(seen, rules, now)
+    return seen, Next(evicted, deactivate=for_good)
+
+
+def _until_next(workload: Workload, rules: WaitForPodsReady | None, now: datetime) -> float:
+    """Seconds after which one that holds quota may have to go; 0 if nothing is limited."""
+    waits = [time_left(workload, now)]
+    if rules is not None and not workload.status.cluster_name:
+        waits.append(patience_left(workload, rules, now))
+    return min((left for left in waits if left is not None and left > 0), default=0.0)
 
 
 def _with_place(workload: Workload, why: str, now: datetime) -> Workload:
@@ -191,7 +232,7 @@ def _finished(workload: Workload, owner: Owner, now: datetime) -> Workload:
 
 
 def _released(workload: Workload, now: datetime) -> Workload:
-    freed = release(_with_time_run(workload), now)
+    freed = starting_over(release(_with_time_run(workload), now), now)
     cause = find_condition(freed.status.conditions, well_known.EVICTED)
     if cause is None or cause.reason != "AdmissionCheck":
         return freed
@@ -209,14 +250,18 @@ def _with_time_run(workload: Workload) -> Workload:
     return with_status(workload, accumulated_past_execution_time_seconds=run or None)
 
 
-def _requeued(workload: Workload, situation: Situation, now: datetime) -> Workload:
+def _requeued(workload: Workload, situation: Situation, now: datetime) -> Next:
     requeued = find_condition(workload.status.conditions, well_known.REQUEUED)
     if requeued is None or requeued.status != "False" or not workload.spec.active:
-        return workload
+        return Next(workload)
     if situation.stopped or situation.held:
-        return workload
+        return Next(workload)
     known = next((name for name in WAITS_FOR_ITS_CAUSE if requeued.reason.startswith(name)), "")
-    return _with_requeued(workload, WAITS_FOR_ITS_CAUSE[known], now) if known else workload
+    if known == well_known.PODS_READY_TIMEOUT and (left := pause_left(workload, now)):
+        return Next(workload, after=left)
+    if not known:
+        return Next(workload)
+    return Next(_with_requeued(without_pause(workload), WAITS_FOR_ITS_CAUSE[known], now))
 
 
 def _with_requeued(workload: Workload, reason: str, now: datetime) -> Workload:

@@ -12,7 +12,7 @@ from typing import TypeVar
 from reprieve.controllers.quota.group_shape import crew_owner, group_owner
 from reprieve.controllers.quota.groups import group_workload_key, waits_for_quota
 from reprieve.controllers.quota.job_shape import job_owner, job_workload_key
-from reprieve.controllers.quota.lifecycle import RUNNING, Owner
+from reprieve.controllers.quota.lifecycle import FINISHED, RUNNING, Owner
 from reprieve.fleet import key_of
 from reprieve.jobs import JobKind, JobKinds, group_names, pod_labels, pod_sets, queue_of, workload_name
 from reprieve.kube import Change
@@ -60,11 +60,12 @@ class Owners:
         return self._owned.get(workload, "")
 
     def state(self, key: str, workload: Workload) -> Owner:
-        """The state of a workload's owner. Without an owner nothing can run."""
+        """The state of a workload's owner. Without an owner nothing can run; one that lost its owner (a job
+        deleted without what it owned) is over, as in Kueue."""
         kind, _, name = self._owned.get(key, "").partition("/")
         if kind == "job" and name in self.jobs:
             job = self.jobs[name]
-            return job_owner(job, self.kinds, self.runtimes.values(), len(self.pods_of(name)), workload)
+            return job_owner(job, self.kinds, self.runtimes.values(), self.pods_of(name).values(), workload)
         if kind == "group" and name in self.groups:
             pods = self.pods.get(name, {}).values()
             return group_owner(pods, self.schedulers, self.groups[name].min_count)
@@ -75,7 +76,20 @@ class Owners:
             found = self.kinds.of(reference.api_version, reference.kind)
             if found is not None and found.resource in self.unread:
                 return Owner(RUNNING)
-        return Owner()
+        if workload.metadata.owner_references or well_known.JOB_UID_LABEL not in workload.metadata.labels:
+            return Owner()
+        if self.unread:
+            return Owner(RUNNING)  # one of these may be its owner, and take it back
+        return Owner(FINISHED, "OwnerNotFound", "The workload's owner no longer exists")
+
+    def is_going(self, key: str, workload: Workload) -> bool:
+        """Whether nothing of a workload that is being deleted is to be waited for: its job goes, too, as far
+        as there is one, or has stopped."""
+        kind, _, name = self._owned.get(key, "").partition("/")
+        job = self.jobs.get(name) if kind == "job" else None
+        if job is not None and job["metadata"].get("deletionTimestamp"):
+            return True
+        return self.state(key, workload).state != RUNNING
 
     # Jobs
 

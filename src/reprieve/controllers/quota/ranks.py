@@ -8,7 +8,7 @@ elsewhere, pods take the places that are free in the order of their names.
 from collections import Counter
 from collections.abc import Iterable
 
-from reprieve.objects import Placement, Pod, TopologyRequest, Workload, expanded
+from reprieve.objects import Placement, Pod, TopologyRequest, Workload, expanded, whole_number
 
 Selector = dict[str, str]
 
@@ -85,8 +85,7 @@ def _by_rank(request: TopologyRequest | None, pods: list[Pod], count: int) -> di
 
 
 def _number(pod: Pod, label: str) -> int | None:
-    text = pod.metadata.labels.get(label, "")
-    return int(text) if text.isdigit() else None
+    return whole_number(pod.metadata.labels.get(label, ""))
 
 
 def _sits_at(pod: Pod, slot: Selector) -> bool:

@@ -6,8 +6,9 @@ from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from reprieve.objects import Reference, Workload, find_condition, well_known
 from reprieve.quota import Eviction, Outcome, Quota, WorkloadInfo
-from reprieve.records import Decision, DecisionLog
+from reprieve.records import Decision, DecisionLog, End, Run
 
 _SECONDS = [0.001 * 2**step for step in range(14)]
 
@@ -69,6 +70,36 @@ class Reporter:
         if self._records is not None:
             for decision in _decisions(outcome, seconds, self._now()):
                 self._records.add(decision)
+        for eviction in outcome.evicted:
+            self._ran(eviction.victim.info.workload, "stopped")
+
+    def followed_up(self, before: Workload, after: Workload) -> None:
+        over = find_condition(after.status.conditions, well_known.FINISHED)
+        if over is not None and find_condition(before.status.conditions, well_known.FINISHED) is None:
+            self._ran(before, "failed" if over.reason == well_known.JOB_FAILED else "ended")
+
+    def _ran(self, workload: Workload, end: End) -> None:
+        """It is over, or has lost its quota: how long it ran."""
+        admitted = find_condition(workload.status.conditions, well_known.ADMITTED)
+        since = None if admitted is None or admitted.status != "True" else admitted.last_transition_time
+        if self._records is None or since is None:
+            return
+        now = self._now()
+        owner = next((each for each in workload.metadata.owner_references if each.controller), None)
+        self._records.add_run(
+            Run(
+                ran=str(
+                    Reference.of("Workload", workload.key)
+                    if owner is None
+                    else Reference(owner.kind, workload.namespace, owner.name)
+                ),
+                uid=workload.metadata.uid if owner is None else owner.uid,
+                queue=workload.spec.queue_name,
+                time=now,
+                seconds=round(max(0.0, (now - since).total_seconds()), 3),
+                end=end,
+            )
+        )
 
 
 def _decisions(outcome: Outcome, seconds: float, now: datetime) -> list[Decision]:

@@ -10,6 +10,7 @@ import base64
 import logging
 import ssl
 import tempfile
+import time
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -24,6 +25,7 @@ from reprieve.config import Configuration
 from reprieve.jobs import JobKinds, held, held_pod, needs_hold
 from reprieve.kube import ApiError, Client, Resource
 from reprieve.objects import Document, LabelSelector, well_known
+from reprieve.runtime import serve
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +39,7 @@ CONFIGURATIONS = Resource(
 )
 _VALID, _RENEWED = timedelta(days=3650), timedelta(days=30)
 _LARGEST = 8 * 1024**2
+_EVERY_SECONDS = 10.0
 
 
 class Webhook:
@@ -51,6 +54,7 @@ class Webhook:
         self._all_jobs = config.quota.manage_jobs_without_queue_name
         self._selector: LabelSelector | None = config.quota.managed_namespaces()
         self._namespaces = namespaces
+        self._next_line = 0.0
 
     async def run(self, now: datetime) -> None:
         """Serve until cancelled."""
@@ -58,23 +62,31 @@ class Webhook:
         await self._publish(certificate)
         application = web.Application(client_max_size=_LARGEST)
         application.router.add_post(well_known.WEBHOOK_PATH, self._answer)
-        runner = web.AppRunner(application)
-        await runner.setup()
+        context = _context(key, certificate)
+        runner = await serve(application, self._settings.host, self._settings.port, context)
         try:
-            await web.TCPSite(
-                runner, self._settings.host, self._settings.port, ssl_context=_context(key, certificate)
-            ).start()
             log.info("jobs are held at their creation: webhook on port %d", self._settings.port)
             await asyncio.Event().wait()
         finally:
             await runner.cleanup()
 
     async def _answer(self, request: web.Request) -> web.Response:
-        asked = msgspec.json.decode(await request.read(), type=dict)
-        namespace = str((asked.get("request") or {}).get("namespace") or "")
-        labels = self._namespaces.get(namespace, {})
-        answer = review(asked, self._kinds, self._all_jobs, self._selector, labels)
+        body = await request.read()
+        try:
+            asked = msgspec.json.decode(body, type=dict)
+            namespace = str((asked.get("request") or {}).get("namespace") or "")
+            labels = self._namespaces.get(namespace, {})
+            answer = review(asked, self._kinds, self._all_jobs, self._selector, labels)
+        except Exception as error:  # noqa: BLE001 - whoever reaches the port may send anything
+            self._say_unreadable(error)
+            raise web.HTTPBadRequest(text="this is no AdmissionReview that can be answered\n") from None
         return web.Response(body=msgspec.json.encode(answer), content_type="application/json")
+
+    def _say_unreadable(self, error: Exception) -> None:
+        """Now and then, and without a word of what was sent."""
+        if time.monotonic() >= self._next_line:
+            self._next_line = time.monotonic() + _EVERY_SECONDS
+            log.warning("an AdmissionReview could not be answered: %s", type(error).__name__)
 
     async def _certificate(self, now: datetime) -> tuple[bytes, bytes]:
         """The one in the Secret; a new one where there is none, or it is about to end."""

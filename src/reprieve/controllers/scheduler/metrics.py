@@ -6,7 +6,7 @@
 from collections.abc import Callable, Iterable
 from functools import cache
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
@@ -53,9 +53,6 @@ class Metrics:
         self._make_attempts(make)
         self._make_preemptions(make)
         self._make_background(make)
-        self.leading = Gauge(
-            "leader_election_master_status", "1 while this replica leads.", ["name"], registry=self.registry
-        )
 
     def _make_attempts(self, make: _Maker) -> None:
         tried = ("result", "profile")

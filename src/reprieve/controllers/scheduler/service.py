@@ -189,17 +189,13 @@ class LiveScheduler:
 
     async def schedule(self) -> None:
         log.info("scheduling pods whose schedulerName is %s", " or ".join(self._events))
-        leading = self.metrics.leading.labels(self.core.name)
-        leading.set(1)
-        try:
-            await self.shell.run()
-        finally:
-            leading.set(0)
+        await self.shell.run()
 
     def _following(self, resource: Resource) -> Informer:
         if resource.plural == POD_GROUPS.plural:
             self._actions.pod_groups = resource
         informer = Informer(self._client, resource, self.shell.observe)
+        informer.listed = self.shell.observe_all
         self._informers.append(informer)
         return informer
 

@@ -14,6 +14,7 @@ import msgspec
 
 from reprieve.controllers.scheduler.execution import Execution
 from reprieve.controllers.scheduler.metrics import Metrics
+from reprieve.controllers.scheduler.runs import run_of
 from reprieve.kube import Change, Clock
 from reprieve.objects import Reference
 from reprieve.preemption import Plan
@@ -58,8 +59,19 @@ class Shell:
         self._revision = change.new.metadata.resource_version or self._revision
         self.core.observe(change.type, change.old, change.new, self._clock())
         self._execution.observed(change.new)
+        if (run := run_of(change, self._clock())) is not None:
+            self.records.add_run(run)
         if self._tracing is not None and change.type == "DELETED":
             self._tracing.gone(str(Reference.to(change.new)))
+        self._rouse()
+
+    def observe_all(self, objects: list[Any]) -> None:
+        """An informer's handler of its first list."""
+        versions = (each.metadata.resource_version for each in reversed(objects))
+        self._revision = next(filter(None, versions), self._revision)
+        self.core.observe_all(objects, self._clock())
+        for each in objects:
+            self._execution.observed(each)
         self._rouse()
 
     def _rouse(self) -> None:

@@ -43,7 +43,10 @@ class _Source(NamedTuple):
 
     def protected(self, short: frozenset[FlavorResource]) -> bool:
         """Whether the queue, or a cohort between it and the common ancestor, is within its quota by now."""
-        return any(node.within_nominal(short) for node in self.watched)
+        for node in self.watched:  # noqa: SIM110 - asked before and after each candidate
+            if node.within_nominal(short):
+                return True
+        return False
 
 
 def find_victims(request: PreemptionRequest) -> list[Victim]:
@@ -57,10 +60,14 @@ def find_victims(request: PreemptionRequest) -> list[Victim]:
 
 
 class _Search:
-    __slots__ = ("_hierarchy", "_own", "_priority", "_request")
+    __slots__ = ("_hierarchy", "_only_borrows", "_own", "_priority", "_request")
 
     def __init__(self, request: PreemptionRequest) -> None:
         self._request = request
+        queue = request.queue
+        under = all(queue.cells[key].subtree > queue.cells[key].usage for key in request.short)
+        self._only_borrows = queue.borrow_policy == NEVER and not under
+        """Its queue is full and may not preempt to borrow: no attempt looks at "priority" candidates."""
         self._hierarchy: list[_Source] = []
         self._priority: list[_Source] = []
         self._own: list[_Source] = []
@@ -75,8 +82,10 @@ class _Search:
         advantage, rest = request.queue.fits_in_quota(request.usage)
         below: CohortNode | None = None
         for ancestor in request.queue.path():
-            found = self._hierarchy if advantage else self._priority
-            found += self._sources(ancestor, below)
+            if advantage:
+                self._hierarchy += self._sources(ancestor, below)
+            elif not self._only_borrows:
+                self._priority += self._sources(ancestor, below)
             fits, rest = ancestor.fits_in_quota(rest)
             advantage = advantage or fits
             below = ancestor
@@ -109,12 +118,9 @@ class _Search:
 
     def attempts(self) -> tuple[bool, ...]:
         """Whether to allow borrowing, attempt by attempt."""
-        queue = self._request.queue
-        never_borrow = queue.borrow_policy == NEVER
-        under = all(queue.cells[key].subtree > queue.cells[key].usage for key in self._request.short)
-        if not (self._hierarchy or self._priority) or (never_borrow and not under):
+        if not (self._hierarchy or self._priority) or self._only_borrows:
             return (True,)
-        if never_borrow and not self._hierarchy:
+        if self._request.queue.borrow_policy == NEVER and not self._hierarchy:
             return (False, True)
         return (True, False)
 
@@ -153,6 +159,10 @@ class _Search:
             yield source, info, well_known.IN_CLUSTER_QUEUE
 
     def _merged(self, sources: list[_Source], evicted: bool) -> Iterator[tuple[_Source, WorkloadInfo]]:
+        if len(sources) == 1:
+            for item in self._while_exposed(sources[0], evicted):
+                yield sources[0], item[-1]
+            return
         by_queue = {source.queue.name: source for source in sources}
         for item in merge(*(self._while_exposed(source, evicted) for source in sources)):
             info = item[-1]
