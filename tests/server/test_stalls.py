@@ -123,6 +123,27 @@ def test_a_set_with_very_many_members_is_checked_in_linear_time() -> None:
     assert cause.field == "spec.x[150000]"
 
 
+def test_alternatives_for_every_item_take_only_so_many_steps() -> None:
+    alternatives = [{"pattern": f"^x{number}$"} for number in range(20_000)]
+    schema = {"type": "array", "items": {"type": "string", "anyOf": alternatives}}
+    with pytest.raises(ApiError, match="more than 200000 steps to check") as refused:
+        within(AT_MOST_SECONDS, lambda: structural.validate(["y"] * 9_000, schema, "spec"))
+    assert refused.value.code == 413
+    few = {"type": "array", "items": {"type": "string", "anyOf": alternatives[:10]}}
+    assert structural.validate(["x7"] * 900, few, "spec") == []
+
+
+def test_defaults_within_defaults_take_only_so_many_steps() -> None:
+    schema: dict[str, Any] = {"type": "object"}
+    for _ in range(6):
+        default: list[Any] = [{} for _ in range(100)]
+        many = {"type": "array", "items": schema, "default": default}
+        schema = {"type": "object", "properties": {"many": many}}
+    with pytest.raises(ApiError, match="more than 200000 steps to check") as refused:
+        within(AT_MOST_SECONDS, lambda: structural.apply_defaults({}, schema))
+    assert refused.value.code == 413
+
+
 def test_very_many_tolerations_are_compared_in_linear_time() -> None:
     before: dict[str, Any] = {"metadata": {"name": "p", "namespace": "default"}, "spec": {"containers": []}}
     before["spec"]["tolerations"] = [{"key": f"k{n}", "operator": "Exists"} for n in range(50_000)]
@@ -268,3 +289,81 @@ async def test_a_patch_beside_which_others_write_loses_nothing() -> None:
         answers = await asyncio.gather(*(patched(number) for number in range(4)))
         assert [each.status for each in answers] == [200] * 4
         assert (await wire.get(path)).body["data"] == {"first": "x", **{f"k{n}": "v" for n in range(4)}}
+
+
+STRATEGIC = {"Content-Type": "application/strategic-merge-patch+json"}
+ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
+
+
+def long_lists() -> list[Heavy]:
+    """Each compared every item with every other one."""
+    names = [f"x{number}" for number in range(4_900)]
+    account = {"metadata": {"name": "a"}, "secrets": [{"name": name} for name in names]}
+    finalizers = [f"example.com/c{number}" for number in range(9_000)]
+    others = [f"example.com/d{number}" for number in range(9_000)]
+    protected = {"metadata": {"name": "f", "finalizers": finalizers}}
+    merged = [{"name": name, "namespace": "n"} for name in names[:3_000]]
+    deleted = [{"name": name, "$patch": "delete"} for name in names[:3_300]]
+    removed = {"$deleteFromPrimitiveList/finalizers": others}
+    kept = {"$retainKeys": [f"k{n}" for n in range(9_000)], "a": "b"}
+
+    def patch(path: str, body: Any) -> tuple[int, str, str, str, dict[str, str]]:
+        return 200, "PATCH", path, json.dumps(body), STRATEGIC
+
+    requests = [
+        (201, "POST", ACCOUNTS, json.dumps(account), {}),
+        patch(f"{ACCOUNTS}/a", {"secrets": merged}),
+        patch(f"{ACCOUNTS}/a", {"secrets": deleted}),
+        (201, "POST", CONFIG_MAPS, json.dumps(protected), {}),
+        patch(f"{CONFIG_MAPS}/f", {"metadata": {"finalizers": others}}),
+        patch(f"{CONFIG_MAPS}/f", {"metadata": removed}),
+        patch(f"{CONFIG_MAPS}/f", {"data": {f"k{n}": "v" for n in range(9_000)}}),
+        patch(f"{CONFIG_MAPS}/f", {"data": kept}),
+    ]
+    return [Heavy(*each) for each in requests]
+
+
+async def test_patches_of_long_lists_hold_up_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with connected() as wire:
+        with counted_steps(monkeypatch) as steps:
+            for each in long_lists():
+                assert await answered(wire, each) == each.status, each.body[:80]
+        assert steps.longest < LONGEST_SECONDS, steps.what
+        left = (await wire.get(f"{ACCOUNTS}/a")).body["secrets"]
+        assert [each["name"] for each in left] == [f"x{number}" for number in range(3_300, 4_900)]
+        found = (await wire.get(f"{CONFIG_MAPS}/f")).body
+        assert found["metadata"]["finalizers"] == [f"example.com/c{number}" for number in range(9_000)]
+
+
+def applied(name: str, keys: int, value: str = "v") -> str:
+    metadata = {"name": name}
+    data = {f"k{number}": value for number in range(keys)}
+    return json.dumps({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data})
+
+
+async def test_what_is_applied_no_more_is_removed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with connected() as wire:
+        path = f"{CONFIG_MAPS}/shrinks?fieldManager=me"
+        requests = [Heavy(201, "PATCH", path, applied("shrinks", 3_900), APPLIED)]
+        requests.append(Heavy(200, "PATCH", path, applied("shrinks", 1), APPLIED))
+        with counted_steps(monkeypatch) as steps:
+            for each in requests:
+                assert await answered(wire, each) == each.status
+        assert steps.longest < LONGEST_SECONDS, steps.what
+        assert (await wire.get(f"{CONFIG_MAPS}/shrinks")).body["data"] == {"k0": "v"}
+
+
+async def test_of_very_many_conflicts_some_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with connected() as wire:
+        path = f"{CONFIG_MAPS}/shared?fieldManager="
+        for number in range(50):
+            made = Heavy(200, "PATCH", f"{path}m{number}", applied("shared", 300), APPLIED)
+            assert await answered(wire, made) in (200, 201)
+        with counted_steps(monkeypatch) as steps:
+            refused = await wire("PATCH", f"{path}other", applied("shared", 300, "w"), APPLIED)
+        assert refused.status == 409
+        assert refused.message.startswith(
+            'Apply failed with 15000 conflicts: conflicts with "m0":\n- .data.k0'
+        )
+        assert refused.message.endswith("\nand 14000 more")
+        assert steps.longest < LONGEST_SECONDS, steps.what

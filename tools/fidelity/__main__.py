@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from tools.ending import run_until_told
 from tools.fidelity import book, talk
 from tools.fidelity.compare import Difference, Known, known
 from tools.fidelity.recorder import listen
@@ -80,11 +81,11 @@ def main() -> None:
         talk.save(arguments.scene, scene)
         return
     if arguments.command == "sessions":
-        asyncio.run(take_down_all(arguments.scenes or list(SESSIONS)))
+        run_until_told(take_down_all(arguments.scenes or list(SESSIONS)))
         return
     names = arguments.scenes or talk.scenes()
     if arguments.command == "record":
-        asyncio.run(record_all(names))
+        run_until_told(record_all(names))
     else:
         sys.exit(asyncio.run(compare_all(names, arguments.about, arguments.known)))
 

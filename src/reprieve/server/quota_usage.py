@@ -6,12 +6,12 @@ else.
 """
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import msgspec
 
 from reprieve.objects import Document, LabelSelector, amount, format_amount, matches, qos_class, well_known
-from reprieve.server.documents import at, items, time_or_none
+from reprieve.server.documents import at, items, shifted, time_or_none
 from reprieve.server.pod_totals import pod_totals
 
 Usage = dict[str, int]
@@ -67,7 +67,7 @@ def overdue(pod: Document) -> datetime | None:
     deleted = time_or_none(pod["metadata"].get("deletionTimestamp"))
     if deleted is None:
         return None
-    return deleted + timedelta(seconds=int(pod["metadata"].get("deletionGracePeriodSeconds") or 0))
+    return shifted(deleted, int(pod["metadata"].get("deletionGracePeriodSeconds") or 0))
 
 
 def _pod(pod: Document) -> Usage:

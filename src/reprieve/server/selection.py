@@ -1,29 +1,23 @@
 """Which records a request means: label and field selectors as they stand in a query string.
 
-A `Selection` is compiled once for a request and then called for every record. Labels are part of the record;
-fields other than name and namespace are decoded from the stored bytes, only as far as the selectors need.
+A `Selection` is compiled once for a request and then called for every record, at a cost that does not grow
+with the selector (a query string has room for thousands of terms). Labels are part of the record; fields
+other than name and namespace are decoded from the stored bytes, only as far as the selectors need.
 """
 
 import re
 from collections.abc import Callable
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 import msgspec
 
-from reprieve.objects import Document, label_key, label_value
+from reprieve.objects import Document
 from reprieve.server.errors import bad_request
+from reprieve.server.label_selection import parse_labels
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.storage import Record
-
-Labels = dict[str, str] | None
-LabelTest = Callable[[Labels], bool]
-
-_TOKEN = re.compile(
-    r"\s*(?:(?P<absent>!)\s*(?P<missing>[^\s=!,()<>]+)"
-    r"|(?P<key>[^\s=!,()<>]+)\s*(?:(?P<equals>==?|!=)\s*(?P<value>[^\s=!,()<>]*)"
-    r"|\s(?P<operator>in|notin)\s*\((?P<set>[^()]*)\)|(?P<compare>[<>])\s*(?P<number>-?\d+))?)\s*(?:,|$)"
-)
 
 SELECTABLE: dict[str, tuple[str, ...]] = {
     "resourceslices.resource.k8s.io": ("spec.nodeName", "spec.driver"),
@@ -70,7 +64,7 @@ class Selection:
         self.name: str | None = None
         """The only name that can match, if the selector requires one."""
         self.namespace: str | None = None
-        self._fields: list[tuple[Callable[[Record], str], bool, str]] = []
+        self._fields: dict[str, _Field] = {}
         for path, equal, value in parse_fields(fields) if fields else ():
             self._add_field(resource, path, equal, value)
 
@@ -79,16 +73,12 @@ class Selection:
         path = resource.renames.get(first, first) + dot + rest
         if path == "metadata.name":
             self.name = value if equal else self.name
-            self._fields.append((lambda record: record.name, equal, value))
         elif path == "metadata.namespace":
             self.namespace = value if equal else self.namespace
-            self._fields.append((lambda record: record.namespace, equal, value))
-        elif path == "source" and resource.storage_key == "events":
-            self._fields.append((_event_source, equal, value))
-        elif path in SELECTABLE.get(resource.storage_key, ()) or path in resource.selectable:
-            self._fields.append((_reader(path), equal, value))
-        else:
-            raise bad_request(f"field label not supported: {path}")
+        found = self._fields.get(path)
+        if found is None:
+            found = self._fields[path] = _Field(_reader_of(resource, path))
+        (found.wanted if equal else found.unwanted).add(value)
 
     @property
     def everything(self) -> bool:
@@ -100,53 +90,7 @@ class Selection:
             if not test(labels):
                 return False
         fields = self._fields
-        return not fields or all((read(record) == value) is equal for read, equal, value in fields)
-
-
-# -- labels --------------------------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=1024)
-def parse_labels(text: str) -> tuple[LabelTest, ...]:
-    """`a=b,c!=d,e in (x,y),f notin (z),g,!h`; raises 400 for anything else."""
-    tests: list[LabelTest] = []
-    position = 0
-    while position < len(text):
-        match = _TOKEN.match(text, position)
-        if match is None or match.end() == position:
-            raise bad_request(f"unable to parse requirement: found {text[position : position + 64]!r}")
-        tests.append(_requirement(match))
-        position = match.end()
-    return tuple(tests)
-
-
-def _requirement(match: re.Match[str]) -> LabelTest:
-    key = match["missing"] or match["key"]
-    problem = label_key(key)
-    if problem is not None:
-        raise bad_request(f'unable to parse requirement: key "{key}": {problem}')
-    if match["missing"]:
-        return lambda labels: labels is None or key not in labels
-    if match["operator"]:
-        values = frozenset(_value(key, value.strip()) for value in match["set"].split(","))
-        if match["operator"] == "in":
-            return lambda labels: labels is not None and labels.get(key) in values
-        return lambda labels: labels is None or labels.get(key) not in values
-    if match["equals"]:
-        wanted = _value(key, match["value"])
-        if match["equals"] == "!=":
-            return lambda labels: labels is None or labels.get(key) != wanted
-        return lambda labels: labels is not None and labels.get(key) == wanted
-    if match["compare"]:
-        return _comparison(key, match["compare"], int(match["number"]))
-    return lambda labels: labels is not None and key in labels
-
-
-def _value(key: str, value: str) -> str:
-    problem = label_value(value)
-    if problem is not None:
-        raise bad_request(f'unable to parse requirement: value of "{key}": "{value}" {problem}')
-    return value
+        return not fields or all(field.holds(record) for field in fields.values())
 
 
 def format_selector(selector: Document) -> str:
@@ -164,19 +108,6 @@ def format_selector(selector: Document) -> str:
     return ",".join(term for term in terms if term)
 
 
-def _comparison(key: str, operator: str, bound: int) -> LabelTest:
-    def test(labels: Labels) -> bool:
-        text = (labels or {}).get(key, "")
-        if not text.lstrip("-").isascii() or not text.lstrip("-").isdigit() or len(text) > 20:
-            return False
-        return int(text) > bound if operator == ">" else int(text) < bound
-
-    return test
-
-
-# -- fields --------------------------------------------------------------------------------------------------
-
-
 def parse_fields(text: str) -> list[tuple[str, bool, str]]:
     """`status.phase!=Failed,spec.nodeName=n1` as (path, equal, value); `\\` escapes `,`, `=` and itself."""
     terms = []
@@ -189,6 +120,33 @@ def parse_fields(text: str) -> list[tuple[str, bool, str]]:
         value = re.sub(r"\\([\\,=])", r"\1", match[3].strip())
         terms.append((match[1], match[2] != "!=", value))
     return terms
+
+
+class _Field:
+    """What must be true of one field, however often a selector speaks of it: it is read once."""
+
+    __slots__ = ("read", "unwanted", "wanted")
+
+    def __init__(self, read: Callable[[Record], str]) -> None:
+        self.read = read
+        self.wanted: set[str] = set()
+        self.unwanted: set[str] = set()
+
+    def holds(self, record: Record) -> bool:
+        value, wanted = self.read(record), self.wanted
+        return value not in self.unwanted and (not wanted or (value in wanted and len(wanted) == 1))
+
+
+def _reader_of(resource: ResourceInfo, path: str) -> Callable[[Record], str]:
+    if path == "metadata.name":
+        return attrgetter("name")
+    if path == "metadata.namespace":
+        return attrgetter("namespace")
+    if path == "source" and resource.storage_key == "events":
+        return _event_source
+    if path in SELECTABLE.get(resource.storage_key, ()) or path in resource.selectable:
+        return _reader(path)
+    raise bad_request(f"field label not supported: {path}")
 
 
 @lru_cache(maxsize=256)

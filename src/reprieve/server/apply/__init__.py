@@ -17,6 +17,7 @@ managedFields until its first apply; what exists by then belongs to `before-firs
 """
 
 from datetime import datetime
+from itertools import groupby
 
 from reprieve.objects import Document, SchemaNode
 from reprieve.server.apply import last_applied
@@ -39,6 +40,8 @@ from reprieve.server.registry import ResourceInfo
 
 BEFORE_FIRST_APPLY = "before-first-apply"
 _NOTHING: FieldSet = frozenset()
+_LISTED_CONFLICTS = 1000
+"""Of thousands of fields with hundreds of owners each nobody reads all."""
 
 _SERVER_OWNED = (
     "creationTimestamp",
@@ -123,33 +126,33 @@ def _settle_conflicts(others: list[Owner], claimed: FieldSet, yielding: FieldSet
 
 
 def _refusal(conflicts: list[tuple[Owner, Path]]) -> Exception:
+    listed = conflicts[:_LISTED_CONFLICTS]
     causes = [
         Cause("FieldManagerConflict", f"conflict with {owner.describe()}", display(path))
-        for owner, path in conflicts
+        for owner, path in listed
     ]
     if len(conflicts) == 1:
         owner, path = conflicts[0]
         message = f"Apply failed with 1 conflict: conflict with {owner.describe()}: {display(path)}"
         return apply_conflict(message, causes)
+    by_owner = groupby(sorted(listed, key=lambda each: each[0].identity), key=lambda each: each[0])
     lines: list[str] = []
-    for owner in sorted({owner for owner, _ in conflicts}, key=lambda o: o.identity):
+    for owner, own in by_owner:
         lines.append(f"conflicts with {owner.describe()}:")
-        lines += [f"- {display(path)}" for other, path in conflicts if other is owner]
+        lines += [f"- {display(path)}" for _, path in own]
+    if len(conflicts) > len(listed):
+        lines.append(f"and {len(conflicts) - len(listed)} more")
     return apply_conflict(f"Apply failed with {len(conflicts)} conflicts: " + "\n".join(lines), causes)
 
 
 def _prune(
     merged: Document, last: FieldSet, mine: FieldSet, others: list[Owner], schema: SchemaNode
 ) -> Document:
-    """Without the fields that are no longer applied; shortest first, so that an item is removed whole."""
+    """Without the fields that are no longer applied."""
     wanted = covers(mine)
     owned = covers(path for other in others for path in other.fields)
-    gone: set[Path] = set()
-    for path in sorted(covers(last) - wanted - _NEVER_MANAGED, key=lambda p: (len(p), p)):
-        if path not in owned and not any(path[:length] in gone for length in range(1, len(path))):
-            merged = remove(merged, path, schema)
-            gone.add(path)
-    return merged
+    pruned: Document = remove(merged, covers(last) - wanted - _NEVER_MANAGED - owned, schema)
+    return pruned
 
 
 def _finish(

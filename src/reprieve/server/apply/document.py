@@ -137,25 +137,33 @@ def merge(current: Any, applied: Any, schema: SchemaNode) -> Any:
     return [items[element] for element in _in_order(have, want)]
 
 
-def remove(document: Any, path: Path, schema: SchemaNode) -> Any:
-    """The document without one field; unchanged when it has no such field."""
-    element, rest = path[0], path[1:]
+def remove(document: Any, paths: Iterable[Path], schema: SchemaNode) -> Any:
+    """The document without these fields, as far as it has them."""
+    whole: set[str] = set()
+    below: dict[str, list[Path]] = {}
+    for element, *rest in paths:
+        if rest:
+            below.setdefault(element, []).append(tuple(rest))
+        else:
+            whole.add(element)
     if isinstance(document, dict):
-        name = element[2:]
-        if name not in document:
-            return document
-        if not rest:
-            return {k: v for k, v in document.items() if k != name}
-        return document | {name: remove(document[name], rest, schema.child(name))}
+        kept = ((name, item) for name, item in document.items() if field(name) not in whole)
+        return {
+            name: remove(item, below[field(name)], schema.child(name)) if field(name) in below else item
+            for name, item in kept
+        }
     if isinstance(document, list) and schema.list_type:
-        below = schema.item_schema
-        pairs = [(e, item) for e, item, _ in children(document, schema)]
-        if not rest:
-            return [item for e, item in pairs if e != element]
-        if len(rest) == 1 and rest[0][2:] in schema.keys:
-            return document  # an item needs its key
-        return [remove(item, rest, below) if e == element else item for e, item in pairs]
+        return [
+            remove(item, _but_keys(below[element], schema), schema.item_schema) if element in below else item
+            for element, item, _ in children(document, schema)
+            if element not in whole
+        ]
     return document
+
+
+def _but_keys(paths: list[Path], schema: SchemaNode) -> list[Path]:
+    """An item needs its key."""
+    return [path for path in paths if len(path) > 1 or path[0][2:] not in schema.keys]
 
 
 def _in_order(before: Iterable[str], wanted: Iterable[str]) -> list[str]:

@@ -27,7 +27,7 @@ def unchanged_since(current: Document, schema: SchemaNode) -> FieldSet:
             return frozenset()
         changed, removed = differences(applied, current, schema)
         return field_set(applied, schema) - changed - removed
-    except (msgspec.DecodeError, TypeError, ApiError):
+    except (msgspec.DecodeError, RecursionError, TypeError, ApiError):
         return frozenset()
 
 

@@ -23,6 +23,7 @@ from reprieve.objects import (
     parse_time,
     put_condition,
     well_known,
+    whole_number,
 )
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import Controller, Key
@@ -42,9 +43,8 @@ _REPLICATED = {
 def scaled(value: int | str | None, total: int) -> int:
     """A number, or a percentage of the total, rounded up."""
     if isinstance(value, str):
-        if not value.endswith("%") or not value[:-1].isdigit():
-            return 0
-        return -(-int(value[:-1]) * total // 100)
+        share = whole_number(value.removesuffix("%")) if value.endswith("%") else None
+        return -(-(share or 0) * total // 100)
     return value or 0
 
 

@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime, timedelta
+from itertools import islice
 from weakref import WeakKeyDictionary
 
 from reprieve.server.api import Api
@@ -110,10 +111,9 @@ async def in_parallel(
     With `stop_when_refused` no further batch is begun after a refusal: what a quota forbids once it forbids a
     thousand times.
     """
-    waiting = list(calls)
+    waiting = iter(calls)  # what a call needs is made when its turn comes
     refusals: list[ApiError] = []
-    for start in range(0, len(waiting), WRITES_AT_ONCE):
-        batch = waiting[start : start + WRITES_AT_ONCE]
+    while batch := list(islice(waiting, WRITES_AT_ONCE)):
         results = await asyncio.gather(*(call() for call in batch), return_exceptions=True)
         for result in results:
             if isinstance(result, ApiError):

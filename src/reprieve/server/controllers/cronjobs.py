@@ -5,7 +5,7 @@ Of several times that were missed only the last one is made up for, unless it is
 many finished Jobs stay as the history limits say. Without `timeZone` a schedule is in UTC.
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,7 @@ from reprieve.server.controllers.events import record_event
 from reprieve.server.controllers.jobplan import finished_condition
 from reprieve.server.controllers.pod_owners import AFTER_REFUSAL, is_ending
 from reprieve.server.controllers.pods import owner_reference
+from reprieve.server.documents import shifted
 from reprieve.server.errors import ApiError
 from reprieve.server.schedules import Schedule, ScheduleError, zone_named
 from reprieve.server.storage import Change
@@ -81,7 +82,7 @@ class CronJobs(Controller):
         if due is None or status.get("lastScheduleTime") == format_time(due):
             return following if schedule.every is None else schedule.next(_earliest(owner, status), zone)
         deadline = owner["spec"].get("startingDeadlineSeconds")
-        if deadline is not None and due + timedelta(seconds=deadline) < now:
+        if deadline is not None and shifted(due, deadline) < now:
             await self._tell(
                 owner,
                 "MissSchedule",
@@ -178,7 +179,7 @@ def _latest(
     earliest = _earliest(owner, status)
     deadline = owner["spec"].get("startingDeadlineSeconds")
     if deadline is not None:
-        earliest = max(earliest, now - timedelta(seconds=deadline))
+        earliest = max(earliest, shifted(now, -deadline))
     first = schedule.next(earliest, zone)
     if first is None or first > now:
         return None

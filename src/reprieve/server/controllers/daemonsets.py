@@ -26,6 +26,7 @@ from reprieve.server.controllers.revisions import (
     forget_old,
     name_of,
 )
+from reprieve.server.documents import shifted
 from reprieve.server.storage import DELETED, Change, Record
 
 FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=1), timedelta(minutes=15)
@@ -170,9 +171,9 @@ class DaemonSets(PodOwners):
             await self.create_pods(owner, documents)
 
     def _has_available(self, owner: Document, pods: list[Pod]) -> bool:
-        wait = timedelta(seconds=int(owner["spec"].get("minReadySeconds") or 0))
+        wait = int(owner["spec"].get("minReadySeconds") or 0)
         ready = [p for p in pods if p.active and p.ready and p.ready_since]
-        return any(parse_time(p.ready_since) + wait <= self.api.now() for p in ready)
+        return any(shifted(parse_time(p.ready_since), wait) <= self.api.now() for p in ready)
 
     def _status(
         self, owner: Document, places: list[_Place], history: History

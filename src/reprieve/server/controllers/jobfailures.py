@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import Document, condition_of, well_known
+from reprieve.objects import Document, condition_of, well_known, whole_number
 from reprieve.server.controllers.pods import Pod
-from reprieve.server.documents import at, items, time_or_none
+from reprieve.server.documents import at, items, shifted, time_or_none
 
 FIRST_BACK_OFF = timedelta(seconds=10)
 LONGEST_BACK_OFF = timedelta(minutes=10)
@@ -94,7 +94,7 @@ def failure_of(job: Document, pod: Document) -> Failure:
 
 
 def _count(text: str) -> int:
-    return int(text) if text.isdigit() and len(text) < 10 else 0
+    return (whole_number(text) or 0) if len(text) < 10 else 0
 
 
 def match_policy(policy: Document, pod: Document) -> tuple[str, str]:
@@ -149,7 +149,7 @@ def finish_time(pod: Document) -> datetime:
     if ready.get("status") == "False" and (since := time_or_none(ready.get("lastTransitionTime"))):
         return since
     if deleted is not None:
-        return deleted - timedelta(seconds=int(pod["metadata"].get("deletionGracePeriodSeconds") or 0))
+        return shifted(deleted, -int(pod["metadata"].get("deletionGracePeriodSeconds") or 0))
     created = time_or_none(pod["metadata"].get("creationTimestamp"))
     assert created is not None
     return created

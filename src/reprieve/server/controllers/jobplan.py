@@ -12,7 +12,7 @@
 An ending job has no pods that run. Its last condition, Complete or Failed, waits until all have stopped.
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -21,7 +21,7 @@ from reprieve.objects import MOST_PODS, Document, has_condition, parse_time, wel
 from reprieve.server.controllers.jobcounts import PodCounts, completions_of, parse_indexes
 from reprieve.server.controllers.jobfailures import FAILURE_COUNT, BackOff, Failure, delay
 from reprieve.server.controllers.pods import Pod, pod_from_template
-from reprieve.server.documents import items
+from reprieve.server.documents import items, shifted
 
 SUCCESS_CRITERIA_MET = "SuccessCriteriaMet"
 FAILURE_TARGET = "FailureTarget"
@@ -118,7 +118,7 @@ def _deadline(job: Document, spec: dict[str, Any]) -> datetime | None:
     started = (job.get("status") or {}).get("startTime")
     if started is None or spec.get("activeDeadlineSeconds") is None or spec.get("suspend"):
         return None
-    return parse_time(started) + timedelta(seconds=int(spec["activeDeadlineSeconds"]))
+    return shifted(parse_time(started), int(spec["activeDeadlineSeconds"]))
 
 
 def _success(job: Document, spec: dict[str, Any], counts: PodCounts) -> Ending | None:

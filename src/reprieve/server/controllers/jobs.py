@@ -11,7 +11,7 @@ Failed when its last pod has stopped. One that another controller manages (`spec
 """
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 
 import msgspec
@@ -34,6 +34,7 @@ from reprieve.server.controllers.jobgroups import ensure_group, wants_group
 from reprieve.server.controllers.jobplan import FINAL, JobOutcome, decide, finished_condition, job_pod
 from reprieve.server.controllers.pod_owners import PodOwners
 from reprieve.server.controllers.pods import Pod, PodIndex, PodKey
+from reprieve.server.documents import shifted
 from reprieve.server.errors import ApiError
 from reprieve.server.patch import STRATEGIC_MERGE_PATCH
 from reprieve.server.storage import Record
@@ -134,15 +135,14 @@ class Jobs(PodOwners):
             if outcome.ending is None or outcome.complete:
                 await self._untrack(list(outcome.surplus))
             await self.delete_pods(list(outcome.surplus))
-        created = [job_pod(job, index, counts.awaiting_retry.get(index or 0)) for index in outcome.missing]
-        if (created or outcome.surplus) and wants_group(job):
+        missing, group = outcome.missing, ""
+        if (missing or outcome.surplus) and wants_group(job):
             try:
                 group = await ensure_group(self.api, job, self.manager)
             except ApiError as error:
                 return self.later(await self._no_group(job, error))
-            for pod in created:
-                pod["spec"]["schedulingGroup"] = {"podGroupName": group}
-        return self.later(await self.create_pods(job, created)) if created else []
+        made = (_made(job, index, counts, group) for index in missing)
+        return self.later(await self.create_pods(job, made)) if missing else []
 
     async def _no_group(self, job: Document, error: ApiError) -> ApiError:
         """Without its group no pod is made: one by one is not what the job asks for."""
@@ -272,7 +272,7 @@ class Jobs(PodOwners):
         ended = finished_condition(job)
         if ttl is None or ended is None or job["metadata"].get("deletionTimestamp"):
             return None
-        due = parse_time(ended["lastTransitionTime"]) + timedelta(seconds=ttl)
+        due = shifted(parse_time(ended["lastTransitionTime"]), ttl)
         if due > self.api.now():
             return due
         meta = job["metadata"]
@@ -280,6 +280,13 @@ class Jobs(PodOwners):
             self.resource, meta["name"], meta["namespace"], propagation="Foreground", uid=meta["uid"]
         )
         return None
+
+
+def _made(job: Document, index: int | None, counts: PodCounts, group: str) -> Document:
+    pod = job_pod(job, index, counts.awaiting_retry.get(index or 0))
+    if group:
+        pod["spec"]["schedulingGroup"] = {"podGroupName": group}
+    return pod
 
 
 def _add_condition(

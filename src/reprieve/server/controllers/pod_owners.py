@@ -4,9 +4,10 @@ Those that name it as their controller and match its selector. A pod without a c
 matches is adopted; one that it no longer matches is released.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import chain, islice
 
 import msgspec
 
@@ -153,20 +154,22 @@ class PodOwners(Controller):
 
     # -- making and removing pods ----------------------------------------------------------------------------
 
-    async def create_pods(self, owner: Document, pods: list[Document]) -> ApiError | None:
-        """Create pods; what refuses one refuses the rest, and an event says so.
+    async def create_pods(self, owner: Document, pods: Iterable[Document]) -> ApiError | None:
+        """Create pods of one template; what refuses one refuses the rest, and an event says so.
 
         A pod that its owner's selector does not match would not be the owner's, and be made again and again.
         """
+        waiting = iter(pods)
+        first = list(islice(waiting, 1))
         selector = selector_of(owner)
-        if not all(matches(selector, pod["metadata"].get("labels") or {}) for pod in pods):
+        if not all(matches(selector, pod["metadata"].get("labels") or {}) for pod in first):
             message = "The selector does not match the labels of the template: no pods are created"
             await record_event(
                 self.api, owner, "SelectorMismatch", message, component=self.manager, warning=True
             )
             return None
         refusals = await in_parallel(
-            (partial(self.api.create, "pods", pod, manager=self.manager) for pod in pods),
+            (partial(self.api.create, "pods", pod, manager=self.manager) for pod in chain(first, waiting)),
             stop_when_refused=True,
         )
         real = [r for r in refusals if not is_ending(r) and r.reason != "AlreadyExists"]

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from reprieve.objects import Document, group_name, well_known
+from reprieve.objects import Document, group_name, parse_integer, well_known, whole_number
 from reprieve.server.api import Api
 from reprieve.server.storage import DELETED, Change, Record, Store
 
@@ -150,7 +150,7 @@ def reduce(record: Record) -> Pod:
         group=group_name(link.pod_group_name if link else None, record.labels or {}),
         phase=document.status.phase,
         ready=is_ready,
-        completion_index=int(index) if index.isdigit() else None,
+        completion_index=whole_number(index),
         ready_since=(ready.last_transition_time or "") if ready is not None and is_ready else "",
         restarts=sum(c.restart_count for c in document.status.container_statuses or ()),
         deletion_cost=_number(meta.annotations.get(DELETION_COST, "")),
@@ -162,7 +162,7 @@ def reduce(record: Record) -> Pod:
 
 def _number(text: str) -> int:
     """An int32 in an annotation; anything else counts as 0."""
-    return int(text) if len(text) < 12 and text.removeprefix("-").isdigit() else 0
+    return (parse_integer(text) or 0) if len(text) < 12 else 0
 
 
 class PodIndex:

@@ -9,13 +9,14 @@ Too few: pods from the template. Too many, the first to go:
 
 from collections import Counter
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from reprieve.objects import MOST_PODS, Document, parse_time, put_condition
 from reprieve.server.controllers.controller import Key
 from reprieve.server.controllers.pod_owners import PodOwners
 from reprieve.server.controllers.pods import Pod, pod_from_template
+from reprieve.server.documents import shifted
 from reprieve.server.errors import ApiError
 
 _PHASES = {"Pending": 0, "Running": 2}
@@ -45,7 +46,7 @@ class ReplicaSets(PodOwners):
         wanted = min(int(spec.get("replicas", 1)), MOST_PODS)
         if len(active) < wanted:
             template = spec.get("template") or {}
-            missing = [pod_from_template(owner, template) for _ in range(wanted - len(active))]
+            missing = (pod_from_template(owner, template) for _ in range(wanted - len(active)))
             return await self.create_pods(owner, missing)
         if len(active) > wanted:
             crowd = Counter(p.node for p in self._related(owner) if p.active)
@@ -123,10 +124,10 @@ def first_to_go(pods: Iterable[Pod], crowd: Counter[str], now: datetime) -> list
 
 def count_available(pods: Iterable[Pod], spec: Document, now: datetime) -> tuple[int, list[datetime]]:
     """How many pods have been ready for `minReadySeconds`, and when the next one will have been."""
-    wait = timedelta(seconds=int(spec.get("minReadySeconds") or 0))
+    wait = int(spec.get("minReadySeconds") or 0)
     ready = [p for p in pods if p.ready]
     if not wait:
         return len(ready), []
-    since = [parse_time(p.ready_since) + wait for p in ready if p.ready_since]
+    since = [shifted(parse_time(p.ready_since), wait) for p in ready if p.ready_since]
     later = [time for time in since if time > now]
     return len(since) - len(later), [min(later)] if later else []

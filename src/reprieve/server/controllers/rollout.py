@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import Document
+from reprieve.objects import Document, whole_number
 from reprieve.server.controllers.budgets import scaled
 
 REVISION = "deployment.kubernetes.io/revision"
@@ -49,8 +49,8 @@ def is_rolling(deployment: Document) -> bool:
 
 
 def rounded_down(value: int | str, total: int) -> int:
-    if isinstance(value, str) and value.endswith("%") and value[:-1].isdigit():
-        return int(value[:-1]) * total // 100
+    if isinstance(value, str) and value.endswith("%"):
+        return (whole_number(value.removesuffix("%")) or 0) * total // 100
     return scaled(value, total)
 
 
@@ -63,8 +63,7 @@ def available(owned: Document) -> int:
 
 
 def annotated_number(owned: Document, name: str) -> int | None:
-    text = (owned["metadata"].get("annotations") or {}).get(name, "")
-    return int(text) if text.isdigit() and len(text) < 20 else None
+    return whole_number((owned["metadata"].get("annotations") or {}).get(name, ""))
 
 
 def revision(owned: Document) -> int:

@@ -5,11 +5,12 @@ ReplicaFailure.
 the rollout has failed.
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from reprieve.objects import Document, condition_of, format_time, parse_time
 from reprieve.server.controllers.rollout import available, limits_of, size
+from reprieve.server.documents import shifted
 
 PROGRESSING = "Progressing"
 TIMED_OUT = "ProgressDeadlineExceeded"
@@ -158,4 +159,4 @@ def deadline(deployment: Document) -> datetime | None:
     if not has_deadline(deployment) or not current or current.get("reason") in (DONE, TIMED_OUT):
         return None
     seconds = int(deployment["spec"]["progressDeadlineSeconds"])
-    return parse_time(current["lastUpdateTime"]) + timedelta(seconds=seconds + 1)
+    return shifted(parse_time(current["lastUpdateTime"]), seconds + 1)

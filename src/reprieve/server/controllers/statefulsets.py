@@ -5,7 +5,7 @@ With `OrderedReady` a pod is created when all before it are available, and the l
 `maxUnavailable` at a time; `OnDelete` leaves that to whoever deletes a pod.
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 
 from reprieve.objects import Document, parse_time
@@ -32,6 +32,7 @@ from reprieve.server.controllers.stateful_pods import (
     is_member,
     ordinal,
 )
+from reprieve.server.documents import shifted
 from reprieve.server.errors import ApiError
 from reprieve.server.storage import DELETED, Change
 
@@ -160,8 +161,8 @@ class StatefulSets(PodOwners):
     def _is_unavailable(self, owner: Document, pod: Pod) -> bool:
         if pod.deleting or pod.phase != "Running" or not pod.ready:
             return True
-        wait = timedelta(seconds=int(owner["spec"].get("minReadySeconds") or 0))
-        return bool(wait and pod.ready_since and parse_time(pod.ready_since) + wait > self.api.now())
+        wait = int(owner["spec"].get("minReadySeconds") or 0)
+        return bool(wait and pod.ready_since and shifted(parse_time(pod.ready_since), wait) > self.api.now())
 
     async def _update(self, owner: Document, replicas: list[Pod], count: int, history: History) -> None:
         """Delete pods of older revisions, the last ones first, within what may be unavailable."""

@@ -5,7 +5,7 @@ used counts from the moment the taint was noticed; a toleration without seconds 
 """
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import msgspec
 
@@ -14,6 +14,7 @@ from reprieve.server.api import Api
 from reprieve.server.controllers.controller import Controller, Key
 from reprieve.server.controllers.events import record_event
 from reprieve.server.controllers.pods import Pod, PodIndex
+from reprieve.server.documents import shifted
 from reprieve.server.storage import Record
 
 MANAGER = "taint-eviction-controller"
@@ -68,7 +69,7 @@ class TaintEviction(Controller):
                 await self._tell(document, f"Cancelling deletion of Pod {key[0]}/{key[1]}")
             return None
         now = self.api.now()
-        due = self._since.setdefault(key, now) + patience
+        due = shifted(self._since.setdefault(key, now), patience)
         if due > now:
             return due
         await self._evict(document)
@@ -99,15 +100,15 @@ def _no_execute(node: Document) -> tuple[Taint, ...]:
     return tuple(msgspec.convert(t, Taint) for t in taints if t.get("effect") == "NoExecute")
 
 
-def _patience(pod: Document, taints: Iterable[Taint]) -> timedelta | None:
-    """How long the pod may stay; None: for ever."""
+def _patience(pod: Document, taints: Iterable[Taint]) -> int | None:
+    """How many seconds the pod may stay; None: for ever."""
     raw = (pod.get("spec") or {}).get("tolerations") or ()
     tolerations = [msgspec.convert(t, Toleration) for t in raw]
     limits: list[int] = []
     for taint in taints:
         used = next((t for t in tolerations if tolerates([t], taint)), None)
         if used is None:
-            return timedelta(0)
+            return 0
         if used.toleration_seconds is not None:
             limits.append(max(0, used.toleration_seconds))
-    return timedelta(seconds=min(limits)) if limits else None
+    return min(limits, default=None)

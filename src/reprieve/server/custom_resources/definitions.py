@@ -6,6 +6,7 @@ their schema only; nothing is converted between them (strategy `None`; webhooks 
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -15,7 +16,7 @@ from reprieve.server import errors
 from reprieve.server.custom_resources import structural
 from reprieve.server.custom_resources.jsonpath import InvalidPath, JsonPath
 from reprieve.server.documents import items
-from reprieve.server.errors import Cause, forbidden_field, invalid_value, not_supported, required
+from reprieve.server.errors import ApiError, Cause, forbidden_field, invalid_value, not_supported, required
 from reprieve.server.registry import PrinterColumn, ResourceInfo, ScalePaths
 
 GROUP = "apiextensions.k8s.io"
@@ -78,7 +79,8 @@ def _defaulted(schema: Document) -> Callable[[Document], Document]:
     """An object that was stored before a default came to the schema is shown with it."""
 
     def show(document: Document) -> Document:
-        structural.apply_defaults(document, schema)
+        with suppress(ApiError):  # more than can be added: as it was stored
+            structural.apply_defaults(document, schema)
         return document
 
     return show

@@ -4,6 +4,9 @@ The subset of OpenAPI that `apiextensions.k8s.io/v1` allows: types, properties, 
 required, enum, bounds, lengths, patterns, formats, nullable, int-or-string, preserve-unknown-fields,
 embedded resources, list types, and allOf/anyOf/oneOf/not for value validation. Expressions
 (`x-kubernetes-validations`) are accepted and not evaluated.
+
+A long list of alternatives, checked for every item of a long list, or defaults within defaults, would keep
+everybody waiting: completing and checking an object takes at most as many steps as `Budget` has.
 """
 
 import re
@@ -11,7 +14,15 @@ from functools import lru_cache
 from typing import Any
 
 from reprieve.objects import TimeError, parse_duration, parse_time
-from reprieve.server.errors import Cause, duplicate, invalid_value, not_supported, required, too_long
+from reprieve.server.errors import (
+    Cause,
+    duplicate,
+    invalid_value,
+    not_supported,
+    required,
+    too_large,
+    too_long,
+)
 
 Schema = dict[str, Any]
 
@@ -21,27 +32,48 @@ EMBEDDED = "x-kubernetes-embedded-resource"
 _ALWAYS_KNOWN = frozenset({"apiVersion", "kind", "metadata"})
 
 
+_STEPS_OF_A_PATTERN = 20
+"""One that has to be compiled anew."""
+
+
+class Budget:
+    """Steps that are left for one object."""
+
+    MOST = 200_000
+
+    def __init__(self) -> None:
+        self.left = self.MOST
+
+    def spend(self, steps: int) -> None:
+        self.left -= steps
+        if self.left < 0:
+            raise too_large(f"the object takes more than {self.MOST} steps to check against its definition")
+
+
 # -- defaults ------------------------------------------------------------------------------------------------
 
 
-def apply_defaults(value: Any, schema: Schema) -> None:
+def apply_defaults(value: Any, schema: Schema, budget: Budget | None = None) -> None:
     """In place: a missing member that has a default gets it, and so does a null that is not nullable."""
+    budget = budget or Budget()
+    budget.spend(1)
     if isinstance(value, dict):
-        for name, child in (schema.get("properties") or {}).items():
+        properties = schema.get("properties") or {}
+        budget.spend(len(properties))
+        for name, child in properties.items():
             missing = name not in value or (value[name] is None and not child.get("nullable"))
             if missing and "default" in child:
-                value[name] = _copy(child["default"])
+                value[name] = _copy(child["default"], budget)
             if value.get(name) is not None:
-                apply_defaults(value[name], child)
+                apply_defaults(value[name], child, budget)
         extra = schema.get("additionalProperties")
         if isinstance(extra, dict):
-            known = schema.get("properties") or {}
             for name, item in value.items():
-                if name not in known:
-                    apply_defaults(item, extra)
+                if name not in properties:
+                    apply_defaults(item, extra, budget)
     elif isinstance(value, list) and isinstance(schema.get("items"), dict):
         for item in value:
-            apply_defaults(item, schema["items"])
+            apply_defaults(item, schema["items"], budget)
 
 
 def has_defaults(schema: Schema) -> bool:
@@ -53,10 +85,11 @@ def has_defaults(schema: Schema) -> bool:
     return "default" in schema or any(has_defaults(child) for child in children if isinstance(child, dict))
 
 
-def _copy(value: Any) -> Any:
+def _copy(value: Any, budget: Budget) -> Any:
+    budget.spend(1)
     if isinstance(value, dict):
-        return {k: _copy(v) for k, v in value.items()}
-    return [_copy(v) for v in value] if isinstance(value, list) else value
+        return {k: _copy(v, budget) for k, v in value.items()}
+    return [_copy(v, budget) for v in value] if isinstance(value, list) else value
 
 
 # -- unknown fields ------------------------------------------------------------------------------------------
@@ -107,18 +140,22 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-def validate(value: Any, schema: Schema, path: str = "") -> list[Cause]:
+def validate(value: Any, schema: Schema, path: str = "", budget: Budget | None = None) -> list[Cause]:
     """Everything that is wrong, each with its path."""
+    budget = budget or Budget()
+    budget.spend(1 + len(schema.get("enum") or ()) + len(schema.get("required") or ()))
+    if "pattern" in schema:
+        budget.spend(_STEPS_OF_A_PATTERN)
     if value is None and (schema.get("nullable") or not path):
         return []
     mistyped = _check_type(value, schema, path)
     if mistyped:
         return mistyped
-    causes = _check_enum(value, schema, path) + _check_combinations(value, schema, path)
+    causes = _check_enum(value, schema, path) + _check_combinations(value, schema, path, budget)
     if isinstance(value, dict):
-        causes += _check_object(value, schema, path)
+        causes += _check_object(value, schema, path, budget)
     elif isinstance(value, list):
-        causes += _check_list(value, schema, path)
+        causes += _check_list(value, schema, path, budget)
     elif isinstance(value, str):
         causes += _check_string(value, schema, path)
     elif isinstance(value, int | float) and not isinstance(value, bool):
@@ -153,22 +190,22 @@ def _check_enum(value: Any, schema: Schema, path: str) -> list[Cause]:
     return [not_supported(path, value, tuple(str(v) for v in allowed))]
 
 
-def _check_object(value: dict[str, Any], schema: Schema, path: str) -> list[Cause]:
+def _check_object(value: dict[str, Any], schema: Schema, path: str, budget: Budget) -> list[Cause]:
     causes = [required(_join(path, name)) for name in schema.get("required") or () if name not in value]
     known, extra = schema.get("properties") or {}, schema.get("additionalProperties")
     for name, item in value.items():
         child = known.get(name, extra if isinstance(extra, dict) else None)
         if child is not None and not (name == "metadata" and not path):
-            causes += validate(item, child, _join(path, name))
+            causes += validate(item, child, _join(path, name), budget)
     causes += _check_bounds(len(value), schema, path, "Properties", "properties")
     return causes
 
 
-def _check_list(value: list[Any], schema: Schema, path: str) -> list[Cause]:
+def _check_list(value: list[Any], schema: Schema, path: str, budget: Budget) -> list[Cause]:
     causes = _check_bounds(len(value), schema, path, "Items", "items")
     if isinstance(schema.get("items"), dict):
         for index, item in enumerate(value):
-            causes += validate(item, schema["items"], f"{path}[{index}]")
+            causes += validate(item, schema["items"], f"{path}[{index}]", budget)
     return causes + _check_unique(value, schema, path)
 
 
@@ -226,12 +263,12 @@ def _check_bounds(size: int, schema: Schema, path: str, suffix: str, unit: str) 
     return []
 
 
-def _check_combinations(value: Any, schema: Schema, path: str) -> list[Cause]:
+def _check_combinations(value: Any, schema: Schema, path: str, budget: Budget) -> list[Cause]:
     causes: list[Cause] = []
     for part in schema.get("allOf") or ():
-        causes += validate(value, part, path or ".")
+        causes += validate(value, part, path or ".", budget)
     matching = {
-        word: sum(1 for part in schema.get(word) or () if not validate(value, part, path or "."))
+        word: sum(1 for part in schema.get(word) or () if not validate(value, part, path or ".", budget))
         for word in ("anyOf", "oneOf")
     }
     if schema.get("anyOf") and not matching["anyOf"]:
@@ -240,7 +277,7 @@ def _check_combinations(value: Any, schema: Schema, path: str) -> list[Cause]:
         causes.append(
             invalid_value(path, "", f"{path} in body must validate one and only one schema (oneOf)")
         )
-    if isinstance(schema.get("not"), dict) and not validate(value, schema["not"], path or "."):
+    if isinstance(schema.get("not"), dict) and not validate(value, schema["not"], path or ".", budget):
         causes.append(invalid_value(path, "", f"{path} in body must not validate the schema (not)"))
     return causes
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import Document, dns_label
+from reprieve.objects import Document, dns_label, whole_number
 
 DOMAIN = "reprieve.dev"
 MOST_DEVICES = 128
@@ -39,13 +39,14 @@ class FakeDevices(msgspec.Struct, frozen=True, kw_only=True):
         name, _, rest = text.strip().partition(":")
         number, _, body = rest.partition(":")
         parts = [part.strip().partition("=") for part in body.split(",") if part.strip()]
-        if dns_label(name) is not None or not number.strip().isdigit():
+        count = whole_number(number.strip())
+        if dns_label(name) is not None or count is None:
             return None
-        if not 0 < int(number) <= MOST_DEVICES or len(parts) > MOST_PROPERTIES:
+        if not 0 < count <= MOST_DEVICES or len(parts) > MOST_PROPERTIES:
             return None
         if any(not value or not _NAME.fullmatch(key) or len(value) > 64 for key, _, value in parts):
             return None
-        return FakeDevices(name=name, count=int(number), properties={key: value for key, _, value in parts})
+        return FakeDevices(name=name, count=count, properties={key: value for key, _, value in parts})
 
     def device_class(self) -> Document:
         selector = {"cel": {"expression": f'device.driver == "{self.driver}"'}}
@@ -85,6 +86,6 @@ class FakeDevices(msgspec.Struct, frozen=True, kw_only=True):
 def _attribute(value: str) -> Document:
     if value in ("true", "false"):
         return {"bool": value == "true"}
-    if value.isdigit():
-        return {"int": int(value)}
+    if (number := whole_number(value)) is not None:
+        return {"int": number}
     return {"version": value} if _VERSION.fullmatch(value) else {"string": value}

@@ -20,6 +20,7 @@ from reprieve.objects import (
     parse_duration,
     parse_time,
     well_known,
+    whole_number,
 )
 from reprieve.server.documents import items, time_or_none
 
@@ -120,7 +121,8 @@ def _after(pod: Document, name: str, usual: float) -> timedelta:
 
 def _exit_code(pod: Document) -> int:
     text = _annotation(pod, well_known.EXIT_CODE_ANNOTATION) or "0"
-    return int(text) if text.isdigit() and int(text) < 256 else 1
+    code = whole_number(text)
+    return code if code is not None and code < 256 else 1
 
 
 # -- the pod's status afterwards --------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from reprieve.objects import (
     label_key,
     label_value,
     well_known,
+    whole_number,
 )
 from reprieve.server.fake_nodes.devices import MOST_DEVICES, FakeDevices
 
@@ -52,18 +53,19 @@ class NodeTemplate(msgspec.Struct, frozen=True, kw_only=True):
         head, *options = text.split(";")
         named, colon, resources = head.partition(":")
         name, equals, number = named.strip().partition("=")
-        count = number.strip() if equals else "1"
+        stated = number.strip() if equals else "1"
+        count = whole_number(stated)
         if dns_subdomain(name) is not None:
             raise TemplateError(f"{text!r}: {name!r} is no name for nodes; write NAME=COUNT:cpu=…,memory=…")
-        if not count.isdigit() or not 0 < int(count) <= MAX_NODES:
-            raise TemplateError(f"{text!r}: {count!r} is no number of nodes between 1 and {MAX_NODES}")
+        if count is None or not 0 < count <= MAX_NODES:
+            raise TemplateError(f"{text!r}: {stated!r} is no number of nodes between 1 and {MAX_NODES}")
         if not colon:
             raise TemplateError(f"{text!r}: no resources; write {name}={count}:cpu=8,memory=32Gi")
         given = [_option(option, text) for option in options if option.strip()]
         found = dict(given)
         return NodeTemplate(
             name=name,
-            count=int(count),
+            count=count,
             resources=_quantities(resources, text),
             labels=_pairs(found.get("labels", ""), text),
             taints=tuple(_taint(item, text) for item in _split(found.get("taints", ""))),
@@ -191,6 +193,7 @@ def _taint(part: str, text: str) -> dict[str, str]:
 
 
 def _number(name: str, body: str, text: str) -> int:
-    if not body.strip().isdigit():
+    number = whole_number(body.strip())
+    if number is None:
         raise TemplateError(f"{text!r}: {name}={body!r} is no number")
-    return int(body)
+    return number

@@ -174,5 +174,5 @@ def _decode(text: str) -> _Token:
     try:
         padded = text + "=" * (-len(text) % 4)
         return msgspec.json.decode(base64.urlsafe_b64decode(padded), type=_Token)
-    except (msgspec.MsgspecError, binascii.Error, ValueError):
+    except (msgspec.MsgspecError, binascii.Error, ValueError, RecursionError):
         raise bad_request("continue key is not valid") from None

@@ -20,6 +20,7 @@ DIRECTIVE = "$patch"
 RETAIN_KEYS = "$retainKeys"
 DELETE_FROM = "$deleteFromPrimitiveList/"
 ELEMENT_ORDER = "$setElementOrder/"
+_GONE: Any = object()
 
 
 class BadPatch(ValueError):
@@ -43,7 +44,7 @@ def _merge_objects(current: dict[str, Any], patch: dict[str, Any], schema: Schem
         }
     merged = dict(current)
     if RETAIN_KEYS in patch:
-        kept = _directive(patch, RETAIN_KEYS)
+        kept = set(map(_hashable, _directive(patch, RETAIN_KEYS)))
         merged = {name: value for name, value in merged.items() if name in kept}
     for name, value in patch.items():
         if name.startswith("$"):
@@ -62,9 +63,9 @@ def _apply_list_directives(merged: dict[str, Any], patch: dict[str, Any], schema
     """Deletions from primitive lists, and orders of lists that the patch itself does not otherwise touch."""
     for name in patch:
         if name.startswith(DELETE_FROM):
-            field, gone = name.removeprefix(DELETE_FROM), _directive(patch, name)
+            field, gone = name.removeprefix(DELETE_FROM), set(map(_hashable, _directive(patch, name)))
             if isinstance(merged.get(field), list):
-                merged[field] = [item for item in merged[field] if item not in gone]
+                merged[field] = [item for item in merged[field] if _hashable(item) not in gone]
         elif name.startswith(ELEMENT_ORDER):
             field, order = name.removeprefix(ELEMENT_ORDER), _directive(patch, name)
             if patch.get(field) is None and isinstance(merged.get(field), list):
@@ -92,7 +93,8 @@ def _merge_values(current: Any, value: Any, schema: SchemaNode, order: list[Any]
 
 
 def _merge_primitives(current: list[Any], added: list[Any], order: list[Any] | None) -> list[Any]:
-    merged = list(current) + [item for item in added if item not in current]
+    known = set(map(_hashable, current))
+    merged = list(current) + [item for item in added if _hashable(item) not in known]
     return _ordered(merged, current, added if order is None else order, "")
 
 
@@ -103,6 +105,9 @@ def _merge_keyed(
     item_schema = schema.item_schema
     replaces = any(isinstance(item, dict) and item.get(DIRECTIVE) == "replace" for item in patch)
     merged: list[Any] = [] if replaces else list(current)
+    places: dict[Any, list[int]] = {}
+    for position, item in enumerate(merged):
+        places.setdefault(_hashable(_key_of(item, key)), []).append(position)
     for item in patch:
         if not isinstance(item, dict):
             raise BadPatch(f"expected an object with the merge key {key!r}, got {item!r}")
@@ -111,13 +116,17 @@ def _merge_keyed(
             continue
         if key not in item:
             raise BadPatch(f"an item of the patch does not contain its merge key {key!r}")
-        position = _position(merged, key, item[key])
+        value = _hashable(item[key])
         if directive == "delete":
-            merged = [m for m in merged if _key_of(m, key) != item[key]]
-        elif position < 0:
-            merged.append(_merge_objects({}, item, item_schema))
-        else:
+            for position in places.pop(value, ()):
+                merged[position] = _GONE
+        elif value in places:
+            position = places[value][0]
             merged[position] = _merge_objects(merged[position], item, item_schema)
+        else:
+            places[value] = [len(merged)]
+            merged.append(_merge_objects({}, item, item_schema))
+    merged = [item for item in merged if item is not _GONE]
     return _ordered(merged, current, patch if order is None else order, key)
 
 
@@ -156,10 +165,6 @@ def _hashable(value: Any) -> Any:
 
 def _key_of(item: Any, key: str) -> Any:
     return item.get(key) if key and isinstance(item, dict) else item
-
-
-def _position(items: list[Any], key: str, value: Any) -> int:
-    return next((i for i, item in enumerate(items) if _key_of(item, key) == value), -1)
 
 
 def _without_directives(value: Any) -> Any:
