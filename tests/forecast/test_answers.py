@@ -1,10 +1,13 @@
 """What `when` answers: one situation after the other, in numbers and in sentences."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 import reprieve
 from reprieve.forecast import when, when_all
 from reprieve.objects import InvalidObject, Reference, ReprieveError
+from reprieve.records import Run
 from tests import builders
 from tests.builders import (
     cluster_queue,
@@ -53,6 +56,18 @@ def test_it_starts_when_enough_has_ended():
     assert (found.outcome, minutes(found.start), found.certain, found.futures) == ("later", 30, True, 1)
     assert found.sentence == "Pod/default/w starts in 30 min (2026-01-01 02:30:00)."
     assert [each.name for each in found.waits_for] == ["Pod/default/a"]
+
+
+def test_who_waits_for_an_end_is_not_told_that_there_is_room_however_soon_that_is():
+    found = ask(node("n", 4), running("a", 4, "3630s"), pod("w", 2))
+    assert (found.outcome, found.start.median) == ("later", 30)
+    assert found.sentence == "Pod/default/w starts in 30 s (2026-01-01 02:00:30)."
+
+
+def test_with_a_time_limit_on_the_way_it_is_the_latest_whoever_else_is_before_it():
+    limited = running("a", 4, activeDeadlineSeconds=5400, priority=100)
+    found = ask(node("n", 4), limited, pod("first", 4, 10, annotations={EXPECTED: "1h"}), pod("w", 2))
+    assert found.sentence == "Pod/default/w starts at the latest in 90 min (2026-01-01 03:30:00)."
 
 
 def test_those_before_it_are_named_and_run_their_time():
@@ -245,6 +260,19 @@ def test_a_queue_that_does_not_exist_is_told():
     assert "LocalQueue other doesn't exist" in found.sentence
 
 
+@pytest.mark.parametrize(
+    ("queue", "why"),
+    [
+        (cluster_queue("cq", 4, stopPolicy="Hold"), "is stopped"),
+        (cluster_queue("cq", 4, flavors=("missing",)), "references missing ResourceFlavor(s): missing"),
+    ],
+)
+def test_a_queue_that_admits_nothing_is_told(queue, why):
+    found = ask(flavor(), queue, local_queue(), job("j", 2, queue="main"), target="Job/default/j")
+    assert found.outcome == "never"
+    assert f"Can't admit new workloads: {why}" in found.sentence
+
+
 def test_finished_workloads_are_history():
     def over(number, length):
         conditions = [
@@ -268,8 +296,55 @@ def test_several_targets_share_their_futures():
 
 
 def test_what_is_not_there_cannot_be_asked_about():
-    with pytest.raises(ReprieveError, match=r"nothing of Pod/default/v .* did you mean 'Pod/default/w'"):
-        ask(node("n", 4), pod("w", 2), target="Pod/default/v")
+    with pytest.raises(ReprieveError, match=r"nothing of Pod/default/trian .* did you mean 'train'"):
+        ask(node("n", 4), pod("train", 2), target="Pod/default/trian")
+
+
+@pytest.mark.parametrize("target", ["Pod/default/nothing", "Job/default/in-rings", "Pod/other/in-rings"])
+def test_something_else_is_not_meant_because_it_is_of_the_same_kind_or_place(target):
+    with pytest.raises(ReprieveError, match=r"that waits or runs among the objects$"):
+        ask(node("n", 4), pod("in-ring", 2), target=target)
+
+
+def test_what_was_deleted_after_it_ran_is_told_apart_from_what_never_was():
+    run = Run(ran="Job/default/train", time=datetime(2026, 1, 1, 1, tzinfo=UTC), seconds=60, end="ended")
+    with pytest.raises(
+        ReprieveError, match=r"Job/default/train is gone: it last ran until 2026-01-01 01:00:00"
+    ):
+        ask(node("n", 4), target="Job/default/train", runs=[run])
+
+
+OVER = {"conditions": [{"type": "Finished", "status": "True", "lastTransitionTime": "2026-01-01T01:00:00Z"}]}
+
+
+@pytest.mark.parametrize(
+    ("objects", "target", "how"),
+    [
+        ([ended("old", 60)], "Job/default/old", "Complete, 2025-12-31 01:00:00"),
+        ([pod("old", on="n", status={"phase": "Failed"})], "Pod/default/old", "Failed"),
+        ([{**workload("old"), "status": OVER}], "Workload/default/old", "Finished, 2026-01-01 01:00:00"),
+    ],
+)
+def test_what_has_ended_does_not_start_again(objects, target, how):
+    found = ask(node("n", 4), *objects, target=target)
+    assert (found.outcome, found.sentence) == (
+        "never", f"{target} does not start as things are: it has ended ({how})."
+    )  # fmt: skip
+
+
+def test_a_cron_job_is_answered_for_as_if_it_were_due_now():
+    spec = {"schedule": "0 3 * * *", "jobTemplate": job("x", 2)}
+    cron = document("CronJob", "nightly", "default", spec=spec) | {"apiVersion": "batch/v1"}
+    assert ask(node("n", 4), cron, target="CronJob/default/nightly").outcome == "now"
+    found = ask(node("n", 4), running("a", 4, "90m"), cron, target="CronJob/default/nightly")
+    assert (found.outcome, minutes(found.start)) == ("later", 30)
+
+
+def test_pods_of_another_scheduler_are_said_to_be_placed_as_by_this_one():
+    other = "Pod/default/w asks for the scheduler someone-else; it is placed here as by this one."
+    assert other in ask(node("n", 4), pod("w", 2, schedulerName="someone-else")).assumptions
+    assert other not in ask(node("n", 4), pod("w", 2, schedulerName="default-scheduler")).assumptions
+    assert len(ask(node("n", 4), pod("w", 2)).assumptions) == 2
 
 
 def test_an_expected_run_time_that_is_none_is_refused():
@@ -300,3 +375,10 @@ def test_of_a_gang_only_the_pods_that_the_plan_evicts_make_way():
     assert isinstance(plan, reprieve.Plan)
     assert set(found.victims) == {f"Pod/{each.pod}" for each in plan.victims}
     assert len(found.victims) == len(plan.victims) > 0
+
+
+def test_a_workload_that_asks_for_more_pods_than_there_could_be_is_answered():
+    """Anybody who may create a Workload writes this number, and everybody's questions read it."""
+    endless = workload("w0", 1, count=2**31 - 1)
+    found = ask(*QUEUES, endless, workload("w1", 1), target="Workload/default/w1")
+    assert found.outcome == "now"

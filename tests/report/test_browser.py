@@ -5,15 +5,13 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, Request, async_playwright, expect
+from playwright.async_api import Browser, Page, Request, expect
 
 from reprieve.report import Study, page
-from tests.dashboard.test_browser import listen
-from tests.programs import program
+from tests.browser import chromium
+from tests.dashboard.browsing import listen
 from tests.report.studies import EVIL, large, small
-from tests.waiting import PATIENCE
 
-expect.set_options(timeout=PATIENCE * 1000)
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]  # one browser for all of them
 
 STUDIES: dict[str, Callable[[], Study]] = {"a hundred jobs": small, "a hundred thousand jobs": large}
@@ -23,12 +21,8 @@ MOST = 15_000_000
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncIterator[Browser]:
-    async with async_playwright() as playwright:
-        started = await playwright.chromium.launch(
-            executable_path=program("chromium", "chromium"), args=["--no-sandbox", "--disable-gpu"]
-        )
+    async with chromium() as started:
         yield started
-        await started.close()
 
 
 @pytest.fixture(scope="module", params=list(STUDIES))

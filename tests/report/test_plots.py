@@ -2,6 +2,7 @@
 
 import re
 
+import msgspec
 import pytest
 
 from reprieve.objects import ReprieveError
@@ -40,3 +41,9 @@ def test_a_folder_that_cannot_be_is_said(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ReprieveError, match="file"):
         write_plots(small(), tmp_path / "file" / "folder")
+
+
+def test_the_name_of_a_class_is_text_and_no_formula(tmp_path):
+    """Classes are named by whoever wrote the manifests; what is between dollars is a formula elsewhere."""
+    study = study_of([msgspec.structs.replace(one("a"), klass=r"$\frac{$")], gpu_nodes(1), ("kubernetes",))
+    assert write_plots(study, tmp_path)

@@ -3,8 +3,8 @@
 import pytest
 
 from reprieve.report.cases import worst
-from reprieve.report.verdict import cautions, numbers, sentences
-from reprieve.report.wording import amount, beside, moment, points, span
+from reprieve.report.verdict import cautions, cells_of, measures, numbers, sentences
+from reprieve.report.wording import amount, beside, moment, percent, points, span
 from tests.report.studies import small, study_of
 from tests.simulate.runs import gpu_nodes, one
 
@@ -25,6 +25,11 @@ def test_other_numbers():
         "10.0 points lower",
         "the same",
     ]
+
+
+def test_nearly_all_is_not_all():
+    shown = [percent(share).replace("\u00a0", " ") for share in (0.5, 0.9994, 0.9996, 0.999999, 1.0)]
+    assert shown == ["50.0 %", "99.9 %", "99.96 %", "99.99 %", "100.0 %"]
 
 
 BESIDE = {
@@ -53,7 +58,19 @@ def test_the_first_configuration_is_what_the_others_are_compared_with():
     assert all(not first.beside and second.beside for first, second in rows.values())
     lost = [run.metrics.lost_hours for run in small().runs]
     marks = [cell.mark for cell in rows["GPU-hours lost"]]
-    assert marks == (["best", "worst"] if lost[0] < lost[1] else ["worst", "best"])
+    assert marks == (["better", ""] if lost[0] < lost[1] else ["", "better"])
+
+
+def test_of_three_the_best_and_the_worst_are_marked_and_what_reads_the_same_is_not():
+    measure = next(each for each in measures(small()) if each.title == "waiting, mean")
+    marks = {
+        (60.0, 120.0, 90.0): ["best", "worst", ""],
+        (60.0, 120.0): ["better", ""],
+        (8075.0, 8125.0): ["", ""],
+    }
+    for values, expected in marks.items():
+        assert [cell.mark for cell in cells_of(measure, list(values))] == expected
+    assert [cell.text for cell in cells_of(measure, [8075.0, 8125.0])] == ["2 h 15 min", "2 h 15 min"]
 
 
 def test_what_did_not_end_is_said():

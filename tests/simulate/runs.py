@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
@@ -111,4 +112,6 @@ def workloads(draw: st.DrawFn, most: int = 12) -> list[Job]:
     ]
 
 
-POLICIES = ("kubernetes", "kep-5710", "minimal-cost", "fifo", "fifo-skip")
+STEADY = str(Path(__file__).parents[2] / "examples" / "40-simulate" / "steady.yaml")
+"""A configuration with headroom and pauses."""
+POLICIES = ("kubernetes", "kep-5710", "minimal-cost", STEADY, "fifo", "fifo-skip")

@@ -45,6 +45,20 @@ def test_a_table_shows_classes_and_says_what_was_drawn():
     assert "decisions in" in result.stderr
 
 
+def test_a_table_of_short_jobs_is_in_minutes_and_shows_small_losses_and_who_never_ended(tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text(
+        "job,submit_s,duration_s,gpu_per_pod,pods,priority_hint\n"
+        "gang,0,100,4,2,0\nurgent,10,100,4,1,2\nhuge,20,50,99,1,1\n"
+    )
+    said = simulate(f"--trace {path} --nodes gpu=2:nvidia.com/gpu=4").stdout
+    assert "Waiting and completion (minutes: mean / p50 / p99)" in said
+    rows = {tuple(line.split()[:2]): line.split()[2:] for line in said.splitlines() if "kep-5710" in line}
+    assert rows["kep-5710", "high"][:2] == ["1", "1.67"]
+    assert rows["kep-5710", "normal"][:5] == ["0", "of", "1", "-", "-"]
+    assert rows["kep-5710", "low"][-2:] == ["0.022", "0.9091"]
+
+
 def test_queues_and_generator_files_are_simulated_too():
     queues = simulate(f"-f {EXAMPLE / 'queues.yaml'} {TRACE} {NODES} --until 2h -o json")
     assert json.loads(queues.stdout)["configurations"][0]["admissions"] > 0
@@ -76,6 +90,21 @@ def test_a_wrong_row_is_named_and_nothing_is_simulated(tmp_path):
     result = simulate(f"--trace {path} {NODES}")
     assert (result.exit_code, result.stdout) == (2, "")
     assert f"{path}:3: submit_s is negative: -5" in result.stderr
+
+
+def test_several_configurations_are_compared_and_none_is_dropped_silently(tmp_path):
+    for name, algorithm in (("ours", "minimal-cost"), ("theirs", "kubernetes")):
+        (tmp_path / f"{name}.yaml").write_text(
+            "apiVersion: reprieve.dev/v1alpha1\nkind: ReprieveConfiguration\n"
+            f"preemption: {{algorithm: {algorithm}}}\n"
+        )
+    both = f"{TRACE} {NODES} --until 1h --config {tmp_path / 'ours.yaml'} --config {tmp_path / 'theirs.yaml'}"
+    result = simulate(f"{both} --processes 1 -o json")
+    assert result.exit_code == 0, result.output
+    assert [each["policy"] for each in json.loads(result.stdout)["configurations"]] == ["ours", "theirs"]
+    result = simulate(f"{both} --compare kep-5710")
+    assert result.exit_code == 2
+    assert "--config is there twice; what --compare names starts from one configuration" in result.stderr
 
 
 def test_node_events_must_name_nodes_that_exist(tmp_path):

@@ -22,7 +22,7 @@ from reprieve.simulate import Decided, policy
 from reprieve.simulate.pods import EPOCH_SECONDS, JobObjects, instant, running
 from tests.controllers.virtual_time import run_virtually
 from tests.scale import examples
-from tests.simulate.runs import gpu_nodes, simulation, workloads
+from tests.simulate.runs import STEADY, gpu_nodes, simulation, workloads
 
 END, GONE, ARRIVAL, TIMER = range(4)
 SETTLED = 0.05
@@ -170,7 +170,7 @@ class Api:
 @given(
     workloads(10),
     st.integers(1, 3),
-    st.sampled_from(("kubernetes", "kep-5710", "minimal-cost")),
+    st.sampled_from(("kubernetes", "kep-5710", "minimal-cost", STEADY)),
     st.sampled_from((1, 7, 30)),
 )
 def test_a_simulated_day_equals_the_live_scheduler_decision_for_decision(jobs, nodes, name, grace):

@@ -110,3 +110,12 @@ def test_what_lies_behind_the_end_of_a_run_that_was_cut_is_no_idle_time():
     assert measure(run(jobs, gpu_nodes(1), until=50)).utilisation_window == 1.0
     assert measure(run(jobs, gpu_nodes(1), until=50), window=ticks(1000)).utilisation_window == 1.0
     assert measure(run(jobs, gpu_nodes(1))).utilisation_window == pytest.approx(0.1)
+
+
+def test_jobs_that_never_end_have_no_times_and_no_assertion_about_them_holds():
+    jobs = [one("small", 0, 10, 1, "low"), one("huge", 0, 10, 99, "high")]
+    found = measure(run(jobs, gpu_nodes(1)))
+    assert found.classes["high"].jct is None
+    assert found.classes["high"].delay is None
+    with pytest.raises(ReprieveError, match=r"high\.delay\.p99 is not known here"):
+        check("high.delay.p99 <= 60", {"kep-5710": found})

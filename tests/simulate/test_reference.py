@@ -106,7 +106,12 @@ def test_a_whole_scenario_gives_the_reference_and_its_metrics(name):
     assert found(result) == [(ticks(first), ticks(finish)) for first, finish in ends]
     ours = measure(result, scenario.window)
     theirs = module.metrics(jobs, expected, scenario.gpus * module.UNIT, window)
+    high, low = ours.classes["high"], ours.classes["low"]
     assert ours.fairness is not None
+    assert ours.jct is not None
+    assert ours.delay is not None
+    assert high.jct is not None
+    assert low.delay is not None
     for mine, other in (
         (ours.jct.mean, theirs["jct"]["avg"]),
         (ours.jct.p99, theirs["jct"]["p99"]),
@@ -118,8 +123,8 @@ def test_a_whole_scenario_gives_the_reference_and_its_metrics(name):
         (ours.fairness.p99, theirs["ftf"]["p99"]),
         (ours.fairness.max, theirs["ftf"]["max"]),
         (ours.fairness.above_one, theirs["ftf"]["above_1"]),
-        (ours.classes["high"].jct.p99, theirs["by_class"]["high"]["jct"]["p99"]),
-        (ours.classes["low"].delay.mean, theirs["by_class"]["low"]["delay"]["avg"]),
+        (high.jct.p99, theirs["by_class"]["high"]["jct"]["p99"]),
+        (low.delay.mean, theirs["by_class"]["low"]["delay"]["avg"]),
     ):
         assert mine is not None
         assert math.isclose(mine, other, rel_tol=1e-12)

@@ -35,6 +35,17 @@ def test_only_three_columns_are_needed_in_any_order(write):
     assert (job.name, job.submit, job.duration, job.pods, job.gpu) == ("a", ticks(1.5), ticks(5), 1, 0)
 
 
+def test_a_compressed_file_that_was_cut_off_says_in_which_line(write):
+    rows = "".join(f"j{number},{number},{number * number % 977}\n" for number in range(3000))
+    packed = gzip.compress(f"job,submit_s,duration_s\n{rows}".encode())
+    with pytest.raises(TraceError, match="damaged or was cut off") as caught:
+        read_trace(write(packed[: len(packed) // 2]))
+    line = int(str(caught.value).split(": ")[0].rsplit(":", 1)[1])
+    assert 1000 < line < 2000
+    with pytest.raises(TraceError, match=r":1: .*damaged or was cut off"):
+        read_trace(write(packed[:20]))
+
+
 def test_gzipped_files_are_read_whatever_their_name(write):
     assert len(read_trace(write(gzip.compress((HEAD + GOOD).encode()))).jobs) == 1
 

@@ -5,6 +5,7 @@
 
 population, gathering  documents as owners, their units of pods, and workloads
 reading, run_times     whose pods they are; how long a run takes, as far as anybody knows
+chances                run times that must be guessed
 situation, objects     the beginning of every replay; units as the simulator makes them
 replay                 one future: scheduler core and quota cycle, with one run time for each owner
 asking, judging        many futures; what they say about a target
@@ -17,17 +18,38 @@ from typing import Any
 
 from reprieve.config import Configuration
 from reprieve.forecast.answer import STARTS, Forecast, Share, Span
-from reprieve.forecast.asking import HORIZON, Question, TooMuchWork
+from reprieve.forecast.asking import FEWEST_FUTURES, HORIZON, Question, TooMuchWork
 from reprieve.forecast.gathering import gather
 from reprieve.forecast.judging import Verdict
 from reprieve.forecast.run_times import History
 from reprieve.forecast.situation import Situation
 from reprieve.forecast.wording import span_text
-from reprieve.objects import Document, Reference, ReprieveError, Source, nearest, objects_in, parse_time
+from reprieve.objects import (
+    Document,
+    Reference,
+    ReprieveError,
+    Source,
+    collector_off,
+    nearest,
+    objects_in,
+    parse_time,
+)
+from reprieve.records import Run
 from reprieve.simulate import Job
 from reprieve.whatif import parse_target
 
-__all__ = ["HORIZON", "STARTS", "Forecast", "Share", "Span", "TooMuchWork", "span_text", "when", "when_all"]
+__all__ = [
+    "FEWEST_FUTURES",
+    "HORIZON",
+    "STARTS",
+    "Forecast",
+    "Share",
+    "Span",
+    "TooMuchWork",
+    "span_text",
+    "when",
+    "when_all",
+]
 
 Objects = Iterable[Document | Source]
 
@@ -39,6 +61,7 @@ def when(
     now: str | datetime | None = None,
     *,
     history: Iterable[Job] = (),
+    runs: Iterable[Run] = (),
     futures: int | None = None,
     seed: int = 0,
     horizon: float = HORIZON,
@@ -46,14 +69,16 @@ def when(
     """When `for_` (`KIND/NAMESPACE/NAME`: a pod, a group, a workload, a job of any kind) starts.
 
     Run times are those that objects announce (`reprieve.dev/expected-runtime`), those of earlier runs among
-    `objects` and in `history` (jobs of a trace), or the time limits of jobs and pods. `futures`: how many are
-    drawn; without it as many as the size of the cluster allows. `horizon`: seconds to look ahead.
+    `objects`, in `history` (jobs of a trace) and `runs` (what controllers noted), or the time limits of jobs
+    and pods. `futures`: how many are drawn; without it as many as the size of the cluster allows. `horizon`:
+    seconds to look ahead.
     """
     settings = Configuration.load(config)
     target = parse_target(for_, settings)
     return when_all(
-        objects, [target], settings, now, history=history, futures=futures, seed=seed, horizon=horizon
-    )[0]
+        objects, [target], settings, now,
+        history=history, runs=runs, futures=futures, seed=seed, horizon=horizon,
+    )[0]  # fmt: skip
 
 
 def when_all(
@@ -63,6 +88,7 @@ def when_all(
     now: str | datetime | None = None,
     *,
     history: Iterable[Job] = (),
+    runs: Iterable[Run] = (),
     futures: int | None = None,
     seed: int = 0,
     horizon: float = HORIZON,
@@ -72,20 +98,33 @@ def when_all(
 
     `most_work`: raises `TooMuchWork` rather than replay more than that (1,000 is less than a second).
     """
+    if futures is not None and futures < FEWEST_FUTURES:
+        raise ReprieveError(f"futures: {futures}: fewer than {FEWEST_FUTURES} hold no 80 %")
     settings = Configuration.load(config)
     moment = parse_time(now) if isinstance(now, str) else now or datetime.now(UTC)
     known = History()
     for job in history:
         known.add_row(job.queue, job.duration)
-    situation = gather(objects_in(objects), frozenset(targets), settings, moment, known)
+    noted = list(runs)
+    with collector_off():
+        situation = gather(objects_in(objects), frozenset(targets), settings, moment, known, noted)
     question = Question(situation, targets, horizon, seed, most_work)
     for target in targets:
-        if not question.units[target] and target not in situation.stopped:
-            raise ReprieveError(_missing(target, situation))
+        if not question.units[target] and target not in (situation.stopped | situation.over):
+            raise ReprieveError(_missing(target, situation, noted))
     answers = question.ask(futures) if any(question.units.values()) else []
     return [Verdict(question, target, answers).forecast() for target in targets]
 
 
-def _missing(target: Reference, situation: Situation) -> str:
-    names = [str(owner.ref) for owner in situation.owners]
-    return f"there is nothing of {target} that waits or runs among the objects{nearest(str(target), names)}"
+def _missing(target: Reference, situation: Situation, runs: Sequence[Run]) -> str:
+    ended = max((each.time for each in runs if each.ran == str(target)), default=None)
+    if ended is not None:
+        return f"{target} is gone: it last ran until {ended:%Y-%m-%d %H:%M:%S}"
+    owners = (owner.ref for owner in situation.owners)
+    pods = (Reference.of("Pod", pod.key) for unit in situation.units for pod in unit.pods)
+    names = [
+        each.name
+        for each in dict.fromkeys((*owners, *pods))
+        if (each.kind, each.namespace) == (target.kind, target.namespace)
+    ]
+    return f"there is nothing of {target} that waits or runs among the objects{nearest(target.name, names)}"

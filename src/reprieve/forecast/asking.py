@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from functools import cached_property
 
-from reprieve.forecast.replay import Future, Replay
-from reprieve.forecast.run_times import Draw
+from reprieve.forecast.chances import Chances
+from reprieve.forecast.replay import DRAWN, Future, Replay
 from reprieve.forecast.situation import Situation
-from reprieve.objects import Reference, ReprieveError
-from reprieve.simulate import ticks
+from reprieve.objects import Reference, ReprieveError, collector_off
+from reprieve.simulate import Copies, ticks
 
 HORIZON = 30 * 86_400.0
 MOST_FUTURES, FEWEST_FUTURES = 200, 9
 """From the lowest to the highest of nine are 80 %: one more falls into each of the ten gaps equally often."""
-WORK = 15_000
-"""Of all futures together (`Future.work`), a few seconds: large clusters get fewer futures, never by the
-clock."""
+WORK = 10_000
+"""Of all futures together (`Future.work`), two or three seconds: large clusters get fewer futures, never by
+the clock."""
 
 
 class TooMuchWork(ReprieveError):
@@ -42,41 +42,40 @@ class Question:
 
     def ask(self, count: int | None) -> list[Future]:
         """One future where nothing is uncertain, else `count`, or as many as the size allows."""
-        first = self._future(0)
-        if self._is_certain(first):
-            return [first]
+        known = [each.run_time for each in self.situation.owners]
+        with collector_off():
+            begun = self._replay([each.expected if each.is_certain else DRAWN for each in known])
+        if begun.is_over or all(each.is_certain for each in known):
+            return [begun.run(self._chances.drawn(0))]
+        with collector_off():
+            copies = Copies(begun, shared=[self.situation])
+        first = self._play(copies, 0)
         number = self._affordable(first.work) if count is None else count
-        return [first, *(self._future(index) for index in range(1, number))]
+        return [first, *(self._play(copies, index) for index in range(1, number))]
+
+    def _play(self, copies: Copies[Replay], index: int) -> Future:
+        """A replay is garbage when it is over, and hardly before."""
+        with collector_off():
+            return copies.make().run(self._chances.drawn(index))
 
     @cached_property
     def best_case(self) -> Future:
         """As if everybody whose run time is not known ended now."""
         lengths = [
             each.run_time.elapsed if each.run_time.known == "unknown" else length
-            for each, length in zip(self.situation.owners, self._drawn(0), strict=True)
+            for each, length in zip(self.situation.owners, self._chances.drawn(0), strict=True)
         ]
-        return self._replay(lengths)
+        return self._replay(lengths).run(lengths)
 
-    def _future(self, index: int) -> Future:
-        return self._replay(self._drawn(index))
+    @cached_property
+    def _chances(self) -> Chances:
+        return Chances([each.run_time for each in self.situation.owners], self.seed)
 
-    def _replay(self, lengths: Sequence[int | None]) -> Future:
-        return Replay(self.situation, self._asked, lengths, self.horizon).run()
-
-    def _drawn(self, index: int) -> list[int | None]:
-        draw = Draw(f"{self.seed} {index}")
-        return [each.run_time.draw(draw) for each in self.situation.owners]
-
-    def _is_certain(self, first: Future) -> bool:
-        """No run time is drawn, or all have started before any could matter."""
-        situation = self.situation
-        if all(each.run_time.is_certain for each in situation.owners):
-            return True
-        waiting = [number for number in self._asked if situation.units[number].waits]
-        return all(first.started.get(number) == situation.now for number in waiting)
+    def _replay(self, lengths: Sequence[int | None]) -> Replay:
+        return Replay(self.situation, self._asked, lengths, self.horizon)
 
     def _affordable(self, work: int) -> int:
-        """As the first future says; one less than tens, so that first and last tenth hold 80 % of them."""
+        """As the first future says; one less than tens, so that the interval holds exactly 80 %."""
         limit = WORK if self._most_work is None else self._most_work
         if self._most_work is not None and work * FEWEST_FUTURES > limit:
             raise TooMuchWork("there is too much to replay")

@@ -1,17 +1,31 @@
 """A situation made of documents: whose pods they are, which workload they wait for, how long they run."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from reprieve.config import Configuration
+from reprieve.forecast.claims import ephemeral_claims, unfollowed
 from reprieve.forecast.population import Population
-from reprieve.forecast.reading import Owners, announced, ended_runs, is_service, likeness, limit_of
-from reprieve.forecast.run_times import History, RunTime, run_time
+from reprieve.forecast.reading import (
+    Owners,
+    announced,
+    each_once,
+    ended_runs,
+    endings,
+    is_service,
+    likeness,
+    limit_of,
+    recorded_runs,
+    unfinished_uids,
+)
+from reprieve.forecast.run_times import History, Likeness, RunTime, run_time
 from reprieve.forecast.situation import NO_WORKLOAD, Owner, Situation, Unit, moment
-from reprieve.jobs import RUNTIMES, JobKinds, queue_of
+from reprieve.jobs import RUNTIMES, queue_of
 from reprieve.objects import (
+    MOST_PODS,
     Document,
     Object,
     ObjectMeta,
@@ -31,6 +45,7 @@ from reprieve.objects import (
     objects_in,
     well_known,
 )
+from reprieve.records import Run
 from reprieve.whatif import NODE_KINDS, QUOTA_KINDS, complete
 
 _TEMPLATES = (well_known.SCHEDULING_API, "Workload")
@@ -43,19 +58,23 @@ def gather(
     config: Configuration,
     now: datetime,
     history: History,
+    runs: Iterable[Run] = (),
 ) -> Situation:
-    """`wanted`: what is asked about. What has ended among the objects is added to `history`."""
+    """`wanted`: what is asked about. What has ended, among the objects and in `runs`, goes into `history`."""
     kinds = config.job_kinds()
     population = Population(objects_in(objects), kinds, wanted)
     documents, views, notes = complete(population.documents)
     raw = [*map(document_of, documents)]
-    for like, length in ended_runs(raw, kinds):
-        history.add(like, length)
-    found = _Gathering(raw, views, kinds, moment(now), history)
+    owners = Owners(raw, kinds)
+    noted, stopped = recorded_runs(runs)
+    for each in each_once(noted, ended_runs(raw, owners), unfinished_uids(raw, owners)):
+        history.add(each.like, each.length)
+    found = _Gathering(raw, views, owners, moment(now), history, stopped)
     used = NODE_KINDS | QUOTA_KINDS | {(each.group, each.kind) for each in kinds} | {*RUNTIMES}
     left = ignored(given(documents), used, "")
     if left:
         notes.append(f"Note: {ignored_sentence(left)}.")
+    notes += unfollowed(views)
     return Situation(
         config=config,
         now=moment(now),
@@ -63,10 +82,28 @@ def gather(
         owners=found.owners(),
         units=found.units,
         workloads=found.workloads,
+        volumes=ephemeral_claims(raw),
         stopped=population.stopped,
+        over=endings(found.named(wanted), kinds),
         notes=[*population.notes, *notes],
         ignored=left,
     )
+
+
+class _Run(NamedTuple):
+    """What an owner says of its run, and how far it is."""
+
+    like: Likeness
+    announced: int | None
+    limit: int | None
+    elapsed: int
+    endless: bool
+
+    def known(self, history: History) -> RunTime:
+        return run_time(
+            self.like, history,
+            announced=self.announced, limit=self.limit, elapsed=self.elapsed, endless=self.endless,
+        )  # fmt: skip
 
 
 class _Gathering:
@@ -74,13 +111,15 @@ class _Gathering:
         self,
         raw: Sequence[Document],
         views: Sequence[Object],
-        kinds: JobKinds,
+        owners: Owners,
         now: int,
         history: History,
+        stopped: Mapping[str, int],
     ) -> None:
-        self._kinds, self._now, self._history = kinds, now, history
+        """`stopped`: by UID, for how long those had run already that begin again."""
+        self._now, self._history, self._stopped = now, history, stopped
         self._raw = {Reference.read(each): each for each in raw if kind_key(each) != _TEMPLATES}
-        self._above = Owners(raw, kinds)
+        self._above = owners
         self._groups = {each.key: each for each in views if isinstance(each, PodGroup)}
         self._owners: dict[Reference, list[int]] = {}
         self.units: list[Unit] = []
@@ -90,6 +129,10 @@ class _Gathering:
         self._workload_of = self._links()
         self._add_pods([each for each in views if isinstance(each, Pod) and _counts(each)])
         self._add_workloads()
+
+    def named(self, wanted: Iterable[Reference]) -> dict[Reference, Document]:
+        """Those of them that are among the objects."""
+        return {ref: self._raw[ref] for ref in wanted if ref in self._raw}
 
     # --- units ----------------------------------------------------------------------------------------------
 
@@ -183,12 +226,16 @@ class _Gathering:
     # --- owners ---------------------------------------------------------------------------------------------
 
     def owners(self) -> list[Owner]:
+        found = [self._run(ref, [self.units[n] for n in units]) for ref, units in self._owners.items()]
+        for each in found:
+            if each.elapsed and not each.endless:
+                self._history.add_unfinished(each.like, each.elapsed)
         return [
-            Owner(ref=ref, units=tuple(units), run_time=self._run_time(ref, [self.units[n] for n in units]))
-            for ref, units in self._owners.items()
+            Owner(ref=ref, units=tuple(units), run_time=each.known(self._history))
+            for (ref, units), each in zip(self._owners.items(), found, strict=True)
         ]
 
-    def _run_time(self, ref: Reference, units: Sequence[Unit]) -> RunTime:
+    def _run(self, ref: Reference, units: Sequence[Unit]) -> _Run:
         says = [self._raw[ref]] if ref in self._raw else []
         workloads = {unit.workload for unit in units if unit.workload != NO_WORKLOAD}
         queue = queue_of(says[0]) if says else ""
@@ -201,19 +248,25 @@ class _Gathering:
         pods = [pod for unit in units for pod in unit.pods]
         says += [raw for pod in pods if (raw := self._raw.get(Reference.of("Pod", pod.key))) is not None]
         begun = [unit.since for unit in units if unit.runs]
-        return run_time(
-            likeness(ref, queue),
-            self._history,
+        elapsed = self._now - min(begun) if begun else 0
+        return _Run(
+            like=likeness(ref, queue),
             announced=announced(says),
             limit=limit_of(says),
-            elapsed=self._now - min(begun) if begun else 0,
+            elapsed=max(elapsed, *(self._stopped.get(uid, 0) for uid in self._uids(ref, pods))),
             endless=self._is_endless(ref, pods),
         )
+
+    def _uids(self, ref: Reference, pods: Iterable[Pod]) -> set[str]:
+        """Of an owner: what it says itself, or what its pods say of it."""
+        own = ((self._raw.get(ref) or {}).get("metadata") or {}).get("uid") or ""
+        made = (each for pod in pods for each in pod.metadata.owner_references if each.kind == ref.kind)
+        return {own, *(each.uid for each in made if each.name == ref.name)} - {""} or {""}
 
     def _is_endless(self, ref: Reference, pods: Iterable[Pod]) -> bool:
         if ref.kind in ("Pod", "PodGroup"):
             return all(pod.spec.restart_policy in ("", "Always") for pod in pods)
-        return is_service(ref, self._kinds)
+        return is_service(ref, self._above.kinds)
 
 
 def _counts(pod: Pod) -> bool:
@@ -229,7 +282,9 @@ def _unfinished(views: Iterable[Object]) -> list[Workload]:
 
 
 def _made(workload: Workload) -> list[Pod]:
-    """The pods of a workload whose job is not known."""
+    """The pods of a workload whose job is not known; none of one that says a number beyond all clusters."""
+    if sum(each.count for each in workload.spec.pod_sets) > MOST_PODS:
+        return []
     return [
         Pod(
             metadata=ObjectMeta(

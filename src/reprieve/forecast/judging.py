@@ -14,7 +14,6 @@ from reprieve.simulate import instant, seconds
 
 AT_ONCE = 60.0
 """Seconds within which a start is now: the grace period of who makes way."""
-LOW, MIDDLE, HIGH = 0.1, 0.5, 0.9
 _SHOWN = 5
 Time = Callable[[Future], int | None]
 
@@ -32,8 +31,11 @@ class Verdict:
     def forecast(self) -> Forecast:
         if self._target in self._situation.stopped:
             field = self._situation.stopped[self._target]
-            why = f"it is suspended ({field}: true), and nothing but a change of that field starts it."
-            return self._answer("never", wording.does_not_start(self._target, "never", 0, 0, why))
+            return self._never(
+                f"it is suspended ({field}: true), and nothing but a change of that field starts it."
+            )
+        if not self._units:
+            return self._never(f"it has ended ({self._situation.over[self._target]}).")
         if not self._waiting:
             since = min(self._situation.units[number].since for number in self._units)
             return self._answer("runs", wording.runs(self._target, instant(since)), share=1.0, certain=True)
@@ -48,12 +50,12 @@ class Verdict:
     def _with_start(self, start: Span, share: float) -> Forecast:
         victims = self._victims()
         certain = len(self._futures) == 1
-        at_once = start.high is not None and start.high <= AT_ONCE
+        at_once = start.high is not None and start.high <= AT_ONCE and not self._waits_for_others()
         if at_once:
             sentence = wording.starts_now(self._target, victims)
         else:
             horizon = seconds(self._question.horizon)
-            latest = certain and set(self._run_times()) == {"limit"}
+            latest = certain and "limit" in self._run_times()
             sentence = wording.when_it_starts(
                 self._target, start, certain=certain, horizon=horizon, latest=latest
             )
@@ -85,6 +87,9 @@ class Verdict:
         sentence = wording.does_not_start(self._target, outcome, share, horizon, why)
         return self._answer(outcome, sentence, certain=len(self._futures) == 1, **common)
 
+    def _never(self, why: str) -> Forecast:
+        return self._answer("never", wording.does_not_start(self._target, "never", 0, 0, why))
+
     # --- parts ----------------------------------------------------------------------------------------------
 
     def _answer(self, outcome: Outcome, sentence: str, **more: object) -> Forecast:
@@ -99,7 +104,10 @@ class Verdict:
             quota=self._quota() if futures else None,
             waits_for=self._shares(self._let_in) if outcome in ("later", "unsure") else (),
             before=self._shares(self._earlier) if outcome in ("later", "unsure") else (),
-            assumptions=tuple(wording.assumptions(counts, seconds(question.horizon), len(futures))),
+            assumptions=(
+                *wording.assumptions(counts, seconds(question.horizon), len(futures)),
+                *wording.other_scheduler(self._target, self._strange_schedulers()),
+            ),
             futures=len(futures),
             seed=question.seed,
             horizon_seconds=seconds(question.horizon),
@@ -107,6 +115,11 @@ class Verdict:
             ignored=situation.ignored,
             **more,  # type: ignore[arg-type]
         )
+
+    def _strange_schedulers(self) -> list[str]:
+        known = self._situation.config.scheduler.known_names
+        pods = (pod for number in self._waiting for pod in self._situation.units[number].pods)
+        return sorted({pod.spec.scheduler_name for pod in pods} - known - {""})
 
     def _first(self, future: Future) -> int | None:
         found = [future.started[number] for number in self._waiting if number in future.started]
@@ -130,18 +143,23 @@ class Verdict:
         return sum(time(future) is not None for future in self._futures) / len(self._futures)
 
     def _span(self, time: Time) -> Span:
-        """Quantiles by rank: a future in which it never happens is later than all others."""
-        found = sorted(math.inf if (one := time(each)) is None else one for each in self._futures)
+        """Order statistics: a future in which it never happens is later than all others.
 
-        def quantile(share: float) -> float | None:
-            value = found[max(0, math.ceil(share * len(found)) - 1)]
+        What really happens falls into each of the n + 1 gaps between n futures equally often: as many of them
+        are cut off on either side as hold a tenth at most.
+        """
+        found = sorted(math.inf if (one := time(each)) is None else one for each in self._futures)
+        tenth = max(1, (len(found) + 1) // 10)
+
+        def ranked(rank: int) -> float | None:
+            value = found[rank - 1]
             return None if math.isinf(value) else seconds(int(value) - self._situation.now)
 
-        median = quantile(MIDDLE)
+        median = ranked((len(found) + 1) // 2)
         at = ""
         if median is not None:
             at = format_time(instant(round(self._situation.now + median * 1e6)).replace(microsecond=0))
-        return Span(median=median, low=quantile(LOW), high=quantile(HIGH), at=at)
+        return Span(median=median, low=ranked(tenth), high=ranked(len(found) + 1 - tenth), at=at)
 
     def _victims(self) -> tuple[str, ...]:
         """Of the first future: pods, or the owner where its pods are not known.
@@ -157,6 +175,17 @@ class Verdict:
                 names = [f"Pod/{pod.key}" for pod in gone]
                 found |= dict.fromkeys(names or [str(self._situation.owners[unit.owner].ref)])
         return tuple(found)
+
+    def _waits_for_others(self) -> bool:
+        """Whether in some future somebody has to end who does not make way for it."""
+        return any(
+            set(self._let_in(future)) - self._owners - self._evicted_owners(future)
+            for future in self._futures
+        )
+
+    def _evicted_owners(self, future: Future) -> set[int]:
+        victims = (each for number in self._waiting for each in future.victims.get(number, ()))
+        return {self._situation.units[each].owner for each in victims}
 
     def _let_in(self, future: Future) -> Iterable[int]:
         number = min(future.started.keys() & set(self._waiting), key=future.started.__getitem__, default=None)

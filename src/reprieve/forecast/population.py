@@ -28,14 +28,14 @@ class Population:
         with_workload = {
             ref for each in raw if kind_key(each) == WORKLOAD for ref in self._owners.chain(each)
         }
-        for each in objects:
-            ref = Reference.read(document_of(each))
-            if self._is_new(document_of(each), ref):
+        for each, document in zip(objects, raw, strict=True):
+            ref = Reference.read(document)
+            if self._is_new(document, ref):
                 self._add(each, ref, raw, has_pods=ref in with_pods, has_workload=ref in with_workload)
 
     def _is_new(self, document: Document, ref: Reference) -> bool:
         """A job that is to run, and that nothing else among the objects makes."""
-        if self._kinds.find(document) is None or ending(document, self._kinds) is not None:
+        if not self._owners.is_job(document) or ending(document, self._kinds) is not None:
             return False
         if document.get("kind") == "CronJob" and ref not in self._wanted:
             return False

@@ -2,21 +2,37 @@
 
 Decisions are those of the scheduler's core and of the quota cycle, as `simulate` drives them. Nothing new
 arrives. It ends when all that was asked about has started, at the horizon, or when nothing changes any more.
+
+The first moment needs no run time that has to be drawn: it is replayed once, and every future goes on from a
+copy of it.
 """
 
 from collections.abc import Collection, Sequence
 
 import msgspec
 
+from reprieve.forecast.claims import SchedulingWithClaims
 from reprieve.forecast.objects import UnitObjects
 from reprieve.forecast.situation import NO_WORKLOAD, Situation, Unit
-from reprieve.simulate import Admission, Decided, Event, Events, Job, Kind, Scheduling, policy
+from reprieve.simulate import (
+    Admission,
+    Decided,
+    Event,
+    Events,
+    Job,
+    Kind,
+    policy,
+)
 
+DRAWN = -1
+"""A run time that is drawn for every future."""
 PATIENCE = 3 * 3600 * 1_000_000
 """How long those who wait are tried again when nothing else happens any more."""
 
-OBJECTS_PER_DECISION = 500
+OBJECTS_PER_DECISION = 15_000
 """A decision among so many objects costs twice what it costs among few."""
+COPIED_PER_DECISION = 100
+"""To copy the beginning with so many objects costs as much as a decision."""
 
 
 class Future(msgspec.Struct, kw_only=True):
@@ -37,7 +53,7 @@ class Future(msgspec.Struct, kw_only=True):
     reasons: dict[int, tuple[str, ...]] = {}
     """By unit that was asked about: why it was first refused."""
     work: int = 0
-    """What it took: objects that were read, and decisions; those of large clusters count for more."""
+    """What it took, in decisions; those of large clusters count for more."""
     stuck: bool = False
     """Nothing would ever change any more."""
 
@@ -46,9 +62,14 @@ class Replay:
     def __init__(
         self, situation: Situation, asked: Collection[int], run_times: Sequence[int | None], horizon: int
     ) -> None:
-        """`run_times`: by owner; None: it never ends. `horizon`: ticks from now."""
+        """The first moment. `run_times`: by owner; None: it never ends; DRAWN: `run` will say.
+
+        `horizon`: ticks from now.
+        """
         self._situation = situation
         self._run_times = run_times
+        self._undecided: list[int] = []
+        """Units that run, with run times still to be drawn."""
         self._horizon = situation.now + horizon
         self._asked = frozenset(asked)
         self._names = {str(situation.units[number].ref): number for number in asked}
@@ -71,16 +92,30 @@ class Replay:
         self._scheduling = self._scheduler()
         self._admission = self._quota()
         self._begin()
+        self._moments()
+
+    @property
+    def is_over(self) -> bool:
+        """All that was asked about has started."""
+        return not self._open
 
     # --- the beginning --------------------------------------------------------------------------------------
 
-    def _scheduler(self) -> Scheduling | None:
+    def _scheduler(self) -> SchedulingWithClaims | None:
         situation = self._situation
         if not situation.has_nodes:
             return None
         base = situation.config
         config = policy(base.preemption.algorithm, base).config
-        made = Scheduling(config, self._objects, self, UnitObjects.jobs(situation), grace=0)
+        made = SchedulingWithClaims(
+            config,
+            self._objects,
+            self,
+            UnitObjects.jobs(situation),
+            templates=situation.templates,
+            volumes=situation.volumes,
+            explained=frozenset(self._names),
+        )
         made.listener = self._decided
         made.at(self.now)
         for each in situation.objects:
@@ -120,14 +155,21 @@ class Replay:
         length = self._run_times[unit.owner]
         if unit.leaves is not None:
             self._events.add(max(self.now, unit.leaves), Kind.END, number, self._run.get(number, 0))
+        elif length == DRAWN:
+            self._undecided.append(number)
         elif length is not None:
             end = max(self.now, self._begun[number] + length)
             self._events.add(end, Kind.END, number, self._run.get(number, 0))
 
     # --- time -----------------------------------------------------------------------------------------------
 
-    def run(self) -> Future:
-        self._moments()
+    def run(self, run_times: Sequence[int | None]) -> Future:
+        """The rest, with these run times."""
+        self._run_times = run_times
+        before = self._decisions
+        for number in dict.fromkeys(self._undecided):
+            if number in self._begun:
+                self._plan_end(number)
         while self._open and (time := self._events.next_time()) is not None:
             if len(self._events):
                 self._quiet = time
@@ -143,13 +185,16 @@ class Replay:
         else:
             self.future.stuck = bool(self._open)
         self._say_why()
-        self.future.work = self._work()
+        objects = len(self._situation.objects) + len(self._situation.units)
+        decisions = self._decisions - before
+        self.future.work = (
+            decisions + decisions * objects // OBJECTS_PER_DECISION + objects // COPIED_PER_DECISION
+        )
         return self.future
 
-    def _work(self) -> int:
-        objects = len(self._situation.objects) + len(self._situation.units)
-        decisions = 0 if self._scheduling is None else self._scheduling.decisions
-        return objects + decisions * (1 + objects // OBJECTS_PER_DECISION)
+    @property
+    def _decisions(self) -> int:
+        return 0 if self._scheduling is None else self._scheduling.decisions
 
     def _moments(self) -> None:
         """All that happens now."""

@@ -15,6 +15,7 @@ from reprieve.config import Configuration
 from reprieve.forecast.run_times import RunTime
 from reprieve.objects import (
     ClusterQueue,
+    CompositePodGroup,
     Ignored,
     LocalQueue,
     Node,
@@ -22,8 +23,10 @@ from reprieve.objects import (
     Pod,
     PodGroup,
     Reference,
+    ResourceClaimTemplate,
     ResourceFlavor,
     Workload,
+    storage,
 )
 from reprieve.simulate import EPOCH, ticks
 
@@ -87,8 +90,12 @@ class Situation:
     owners: list[Owner]
     units: list[Unit]
     workloads: list[Workload]
+    volumes: dict[str, storage.PersistentVolumeClaimSpec]
+    """What the claims of ephemeral volumes ask for, by `NAMESPACE/POD-VOLUME`."""
     stopped: dict[Reference, str]
     """Jobs that nobody starts, and the field that stops them."""
+    over: dict[Reference, str]
+    """What is asked about and has ended: how, and when."""
     notes: list[str]
     ignored: tuple[Ignored, ...]
 
@@ -115,6 +122,10 @@ class Situation:
         return {each.name: each for each in self.objects if isinstance(each, ResourceFlavor)}
 
     @cached_property
+    def templates(self) -> dict[str, ResourceClaimTemplate]:
+        return {each.key: each for each in self.objects if isinstance(each, ResourceClaimTemplate)}
+
+    @cached_property
     def _of_workload(self) -> dict[int, list[int]]:
         found = defaultdict(list)
         for number, unit in enumerate(self.units):
@@ -132,10 +143,26 @@ class Situation:
                 return [n for n, unit in enumerate(units) if any(p.key == target.key for p in unit.pods)]
             case "PodGroup":
                 return [n for n, unit in enumerate(units) if unit.group and unit.group.key == target.key]
+            case "CompositePodGroup":
+                return [
+                    n for n, unit in enumerate(units) if unit.group and self._is_below(unit.group, target)
+                ]
             case "Workload":
                 numbers = (n for n, each in enumerate(self.workloads) if each.key == target.key)
                 return [unit for number in numbers for unit in self.units_of_workload(number)]
         return [number for owner in self.owners if owner.ref == target for number in owner.units]
+
+    def _is_below(self, group: PodGroup, target: Reference) -> bool:
+        """Whether a group is in the tree of the target, at any depth."""
+        above, seen = group.parent_key, set[str]()
+        while above and above != target.key and above not in seen:
+            seen.add(above)
+            above = self._parents.get(above, "")
+        return above == target.key
+
+    @cached_property
+    def _parents(self) -> dict[str, str]:
+        return {each.key: each.parent_key for each in self.objects if isinstance(each, CompositePodGroup)}
 
 
 def moment(time: datetime) -> int:

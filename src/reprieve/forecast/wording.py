@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from reprieve.forecast.answer import Outcome, Span
+from reprieve.forecast.run_times import FEWEST
 from reprieve.objects import Reference, counted, some, well_known
 
 NAMED = 3
@@ -53,7 +54,8 @@ def not_said(name: Reference, missing: Sequence[str]) -> str:
     return (
         f"When {name} starts cannot be said: nobody knows how long {whose} will run. The annotation "
         f"{well_known.EXPECTED_RUNTIME_ANNOTATION} on {'it' if len(missing) == 1 else 'them'} would help, "
-        "or a time limit such as activeDeadlineSeconds."
+        f"a time limit such as activeDeadlineSeconds, or {FEWEST} earlier runs that took longer than "
+        f"{'it has' if len(missing) == 1 else 'they have'} by now."
     )
 
 
@@ -85,6 +87,12 @@ def assumptions(counts: dict[str, int], horizon: float, futures: int) -> list[st
     if futures:
         found.append(f"Looked ahead: {span_text(horizon)}.")
     return found
+
+
+def other_scheduler(name: Reference, schedulers: Sequence[str]) -> list[str]:
+    if not schedulers:
+        return []
+    return [f"{name} asks for the scheduler {some(schedulers, NAMED)}; it is placed here as by this one."]
 
 
 def _clock(at: str) -> str:

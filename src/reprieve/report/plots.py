@@ -36,6 +36,7 @@ COLUMNS = 1400
 LANES = 16
 _RC: dict[Any, Any] = {
     "svg.hashsalt": "reprieve",
+    "text.parse_math": False,  # names come from others, and a formula in one may be a broken one
     "font.size": 8,
     "axes.spines.top": False,
     "axes.spines.right": False,

@@ -16,7 +16,7 @@ from reprieve.simulate import Job
 SHARES = (0.5, 0.9, 0.99, 1.0)
 QUEUES = 7
 """Queues that a flow shows by name."""
-_MARKS = {"best": "▲ best", "worst": "▼ worst"}
+_MARKS = {"best": "▲ best", "better": "▲ better", "worst": "▼ worst"}
 
 
 def verdict(study: Study) -> str:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from reprieve.report.study import Run, Study, counted_jobs
 from reprieve.report.wording import SAME, amount, beside, percent, points, span
-from reprieve.simulate import Metrics
+from reprieve.simulate import Metrics, Spread
 
 
 class Measure(NamedTuple):
@@ -23,7 +23,7 @@ class Measure(NamedTuple):
 class Cell(NamedTuple):
     text: str
     mark: str
-    """best, worst or nothing."""
+    """best and worst, of two only better; or nothing."""
     beside: str
     """How it stands to the first configuration."""
 
@@ -39,15 +39,15 @@ def measures(study: Study) -> list[Measure]:
         _Amount(f"{unit}-hours lost", lambda m: m.lost_hours, amount, -1),
         _Share("goodput", lambda m: m.goodput, percent, 1),
         _Amount("preemptions", lambda m: float(m.preemptions), _whole, -1),
-        _Time("waiting, mean", lambda m: m.delay.mean, span, -1),
-        _Time("waiting, p99", lambda m: m.delay.p99, span, -1),
+        _Time("waiting, mean", lambda m: _mean(m.delay), span, -1),
+        _Time("waiting, p99", lambda m: _p99(m.delay), span, -1),
     ]
     if len(study.classes) > 1:
-        found.append(_Time(f"waiting of class {top}, p99", lambda m: m.classes[top].delay.p99, span, -1))
+        found.append(_Time(f"waiting of class {top}, p99", lambda m: _p99(m.classes[top].delay), span, -1))
     return [
         *found,
-        _Time("completion, mean", lambda m: m.jct.mean, span, -1),
-        _Share(f"{unit}s in use", lambda m: m.utilisation_window, percent, 1),
+        _Time("completion, mean", lambda m: _mean(m.jct), span, -1),
+        _Share(f"{unit}s in use while jobs came", lambda m: m.utilisation_window, percent, 1),
         _Time("makespan", lambda m: m.makespan_hours * 3600, span, -1),
         _Amount("late gangs", lambda m: float(m.late_gangs), _whole, -1),
         _Share("deadlines missed", lambda m: m.deadlines_missed, percent, -1),
@@ -56,6 +56,14 @@ def measures(study: Study) -> list[Measure]:
         _Amount("runs ended by a node", lambda m: float(m.failures), _whole, 0),
         _Amount("budgets violated", lambda m: float(m.budget_violations), _whole, -1),
     ]
+
+
+def _mean(spread: Spread | None) -> float | None:
+    return None if spread is None else spread.mean
+
+
+def _p99(spread: Spread | None) -> float | None:
+    return None if spread is None else spread.p99
 
 
 def _whole(number: float) -> str:
@@ -68,24 +76,32 @@ def numbers(study: Study) -> list[tuple[str, list[Cell]]]:
     for measure in measures(study):
         values = [measure.value(run.metrics) for run in study.runs]
         if any(values):
-            rows.append((measure.title, _cells(measure, values)))
+            rows.append((measure.title, cells_of(measure, values)))
     return rows
 
 
-def _cells(measure: Measure, values: list[float | None]) -> list[Cell]:
-    known = [each for each in values if each is not None]
-    low, high = min(known), max(known)
-    differ = len(values) > 1 and measure.better and high - low > SAME * max(abs(high), abs(low))
-    best, worst = (high, low) if measure.better > 0 else (low, high)
+def cells_of(measure: Measure, values: list[float | None]) -> list[Cell]:
+    marks = _marks(measure, values)
     cells = []
     for place, value in enumerate(values):
         if value is None:
             cells.append(Cell("–", "", ""))
             continue
-        mark = "" if not differ else "best" if value == best else "worst" if value == worst else ""
         said = measure.beside(value, values[0]) if place and values[0] is not None else ""
-        cells.append(Cell(measure.text(value), mark, said))
+        cells.append(Cell(measure.text(value), marks.get(value, ""), said))
     return cells
+
+
+def _marks(measure: Measure, values: list[float | None]) -> dict[float, str]:
+    """None where nothing is better, or all read the same. Beside the better of two the other needs none."""
+    known = [each for each in values if each is not None]
+    low, high = min(known), max(known)
+    if not measure.better or high - low <= SAME * max(abs(high), abs(low)):
+        return {}
+    if measure.text(low) == measure.text(high):
+        return {}
+    best, worst = (high, low) if measure.better > 0 else (low, high)
+    return {best: "better"} if len(values) == 2 else {best: "best", worst: "worst"}
 
 
 def sentences(study: Study) -> list[str]:
@@ -99,7 +115,7 @@ def _alone(study: Study, run: Run) -> str:
     used = (
         ""
         if metrics.utilisation_window is None
-        else f"; {percent(metrics.utilisation_window)} of the {study.unit}s were in use"
+        else f"; {percent(metrics.utilisation_window)} of the {study.unit}s were in use while jobs came"
     )
     lost = (
         f"{metrics.preemptions:,} preemptions cost {amount(metrics.lost_hours)} {study.unit}-hours "
@@ -107,10 +123,10 @@ def _alone(study: Study, run: Run) -> str:
         if metrics.preemptions
         else "nobody was preempted"
     )
-    return (
-        f"Under {run.name} a job waits {span(metrics.delay.mean)} on average, 1 in 100 longer than "
-        f"{span(metrics.delay.p99)}; {lost}{used}."
-    )
+    waits = "no job ended"
+    if (delay := metrics.delay) is not None:
+        waits = f"a job waits {span(delay.mean)} on average, 1 in 100 longer than {span(delay.p99)}"
+    return f"Under {run.name} {waits}; {lost}{used}."
 
 
 def _compared(study: Study, run: Run, first: Run) -> str:
@@ -127,16 +143,13 @@ def _compared(study: Study, run: Run, first: Run) -> str:
             _whole(mine.preemptions),
             _whole(base.preemptions),
         ),
-        _part(
-            f"mean waiting is {_long(mine.delay.mean, base.delay.mean)}",
-            span(mine.delay.mean),
-            span(base.delay.mean),
-        ),
     ]
+    if mine.delay is not None and base.delay is not None:
+        parts.append(_waits("mean waiting", mine.delay.mean, base.delay.mean))
     top = study.classes[0]
-    if len(study.classes) > 1:
-        high, high_base = mine.classes[top].delay.p99, base.classes[top].delay.p99
-        parts.append(_part(f"p99 of class {top} is {_long(high, high_base)}", span(high), span(high_base)))
+    high, high_base = _p99(mine.classes[top].delay), _p99(base.classes[top].delay)
+    if len(study.classes) > 1 and high is not None and high_base is not None:
+        parts.append(_waits(f"p99 of class {top}", high, high_base))
     return f"{run.name} instead of {first.name}: {', '.join(parts)}."
 
 
@@ -147,8 +160,9 @@ def _clause(value: float, base: float, verb: str, noun: str, less: str) -> str:
     return f"{verb} {said} {noun}"
 
 
-def _long(value: float, base: float) -> str:
-    return beside(value, base, "longer", "shorter", "as long")
+def _waits(what: str, value: float, base: float) -> str:
+    said = beside(value, base, "longer", "shorter", "as long")
+    return _part(f"{what} is {said}", span(value), span(base))
 
 
 def _part(said: str, value: str, base: str) -> str:

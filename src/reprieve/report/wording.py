@@ -42,7 +42,11 @@ def amount(number: float) -> str:
 
 
 def percent(share: float) -> str:
-    return f"{100 * share:.1f}{_GLUE}%"
+    """All is shown only where it is all: `99.96 %`, not `100.0 %`."""
+    shown = f"{100 * share:.1f}"
+    if shown == "100.0" and share < 1:
+        shown = f"{min(100 * share, 99.99):.2f}"
+    return f"{shown}{_GLUE}%"
 
 
 def points(difference: float) -> str:

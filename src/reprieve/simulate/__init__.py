@@ -8,7 +8,7 @@
 jobs, trace            a job; reading jobs from a file in the common form
 submitted              jobs from manifests that say when they arrive
 importers              traces of other people in the common form
-generator              jobs and queues from Kueue's generator file
+generator, topology    jobs, queues and nodes from Kueue's generator file
 scene, pods            the cluster; jobs as pods, pod groups and Workloads
 policies               what can be compared
 timeline, events       the loop from event to event
@@ -21,7 +21,7 @@ recorder               why jobs waited and made way, for those who ask afterward
 result, metrics        what came of it, and what it is judged by
 scenarios              windows of public traces with clusters of three sizes
 assertions, comparing  `--assert`; several configurations on all cores
-snapshot               a run that was cut, to be taken up again
+snapshot               a run that was cut, to be taken up again, or many times
 """
 
 from reprieve.simulate.admission import Admission
@@ -42,8 +42,8 @@ from reprieve.simulate.recorder import MadeWay, Record, Recorder, Refusals
 from reprieve.simulate.result import Fate, Result
 from reprieve.simulate.scenarios import SCENARIOS, Scenario, scenario
 from reprieve.simulate.scene import Scene
-from reprieve.simulate.scheduling import Decided, Scheduling
-from reprieve.simulate.snapshot import resume, snapshot
+from reprieve.simulate.scheduling import Decided, Host, Scheduling
+from reprieve.simulate.snapshot import Copies, resume, snapshot
 from reprieve.simulate.submitted import read_submitted
 from reprieve.simulate.timeline import Settings
 from reprieve.simulate.trace import COLUMNS, TraceError, read_trace
@@ -58,6 +58,7 @@ __all__ = [
     "SCHEDULER",
     "Admission",
     "Checked",
+    "Copies",
     "Decided",
     "Event",
     "Events",
@@ -65,6 +66,7 @@ __all__ = [
     "FleetSimulation",
     "Generator",
     "Group",
+    "Host",
     "Imported",
     "Job",
     "JobObjects",

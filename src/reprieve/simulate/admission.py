@@ -10,7 +10,7 @@ from typing import Protocol
 
 from reprieve.config import Configuration
 from reprieve.objects import ClusterQueue, LocalQueue, Object, ReprieveError, Workload, well_known
-from reprieve.quota import DUE_TO, Outcome, Quota, Rules, cycle, load, release
+from reprieve.quota import DUE_TO, Outcome, Quota, Rules, cycle, load, release, waiters
 from reprieve.simulate.jobs import Job
 from reprieve.simulate.pods import JobObjects, instant
 from reprieve.simulate.scheduling import Decided, Listener
@@ -84,9 +84,13 @@ class Admission:
         return None if info is None else info.workload
 
     def why(self, index: int) -> str:
-        """Why it waits, as far as its queue says so; empty if nothing has been said."""
-        told = self._quota.parked_for(self._key[index])
-        return "" if told is None else told.message
+        """Why it waits; empty for one that does not."""
+        key = self._key[index]
+        found = next((each for each in waiters(self._quota) if each.workload == key), None)
+        if found is None:
+            return ""
+        stopped = found.queue in self._quota.cache.inactive
+        return f"ClusterQueue {found.queue}: {found.message}" if stopped else found.message
 
     def finish(self, index: int, now: int) -> None:
         key = self._key.pop(index)
@@ -102,11 +106,8 @@ class Admission:
 
     def run(self, now: int) -> int | None:
         """Cycles; returns when the next one is due although nothing happens until then."""
-        moment = instant(now)
-        if not self._quota.has_heads(moment):
-            return None
         begun = time.perf_counter()
-        due = self._run(now, moment)
+        due = self._run(now, instant(now))
         self.seconds += time.perf_counter() - begun
         return due
 

@@ -89,6 +89,8 @@ def _metric(expression: str, path: str, metrics: Metrics) -> float:
         found = next((found[group] for group in _GROUPS if raw in found[group]), found)
         words[0] = raw
     for word in words:
+        if found is None:
+            break
         if not isinstance(found, dict) or word not in found:
             known = list(found) if isinstance(found, dict) else []
             hint = nearest(word, known) or (f"; known are {', '.join(known)}" if known else "")

@@ -44,16 +44,17 @@ class Events:
             self._timer = time
 
     def next_time(self) -> int | None:
-        times = [
-            each for each in (self._heap[0].time if self._heap else None, self._timer) if each is not None
-        ]
-        return min(times, default=None)
+        timer = self._timer
+        if not self._heap:
+            return timer
+        first = self._heap[0][0]
+        return first if timer is None or first < timer else timer
 
     def pop(self, now: int) -> Event | None:
         """The next event that happens now; None when there is no more. A timer that is due is used up."""
         if self._timer is not None and self._timer <= now:
             self._timer = None
-        if self._heap and self._heap[0].time <= now:
+        if self._heap and self._heap[0][0] <= now:
             return heapq.heappop(self._heap)
         return None
 

@@ -14,6 +14,17 @@ UNCLASSED = ("normal", 0)
 """Jobs of a trace that knows no classes: they are all equal."""
 
 
+class TopologyRequest(
+    msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel", omit_defaults=True
+):
+    """Which domain its pods, or slices of them, are to share: as a pod set of Kueue says it."""
+
+    required: str = ""
+    preferred: str = ""
+    pod_set_slice_required_topology: str = ""
+    pod_set_slice_size: int = 0
+
+
 class Job(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     name: str
     submit: int
@@ -35,6 +46,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     outcome: str = ""
     deadline: int | None = None
     """Ticks after its submission."""
+    topology: TopologyRequest | None = None
+    """Quota that counts nodes keeps it, no scheduler does."""
 
     @property
     def gpus(self) -> int:

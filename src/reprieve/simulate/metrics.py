@@ -26,9 +26,9 @@ LARGEST = "more"
 
 
 class Spread(msgspec.Struct, frozen=True, rename="camel"):
-    mean: float = 0.0
-    p50: float = 0.0
-    p99: float = 0.0
+    mean: float
+    p50: float
+    p99: float
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -36,10 +36,10 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     jobs: int
     ended: int
-    jct: Spread
-    """Job completion time: end - submission."""
-    delay: Spread
-    """Queueing delay: first start - submission."""
+    jct: Spread | None
+    """Job completion time: end - submission; None where no job ended."""
+    delay: Spread | None
+    """Queueing delay: first start - submission; None where no job ended."""
     preemptions_per_job: float
     lost_hours: float
     goodput: float | None
@@ -64,8 +64,8 @@ class Metrics(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     never: int
     """Jobs that did not end: too large, in no queue, or cut off by the end of the simulation."""
     too_large: int
-    jct: Spread
-    delay: Spread
+    jct: Spread | None
+    delay: Spread | None
     makespan_hours: float
     utilisation_window: float | None
     """Held in the window over window times capacity; None without nodes."""
@@ -260,9 +260,9 @@ def _late(result: Result) -> int:
     )
 
 
-def _spread(values: Floats) -> Spread:
+def _spread(values: Floats) -> Spread | None:
     if not len(values):
-        return Spread()
+        return None
     return Spread(float(values.mean()), float(np.quantile(values, 0.5)), float(np.quantile(values, 0.99)))
 
 

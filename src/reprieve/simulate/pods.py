@@ -4,8 +4,10 @@ Jobs with the same requests share their typed specs; a pod differs from its temp
 """
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import cast
 
+import msgspec
 from msgspec.structs import replace
 
 from reprieve.objects import (
@@ -21,7 +23,7 @@ from reprieve.objects import (
     well_known,
 )
 from reprieve.scheduler import Mark
-from reprieve.simulate.jobs import SHARE, Job
+from reprieve.simulate.jobs import SHARE, Job, TopologyRequest
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 """The moment at which every simulation begins: decisions never depend on the real date."""
@@ -33,7 +35,9 @@ GPU = "nvidia.com/gpu"
 _Shape = tuple[int, int, int, int, bool]
 
 
+@lru_cache(maxsize=16)
 def instant(time: int) -> datetime:
+    """Asked several times at one moment: for each object that changes."""
     return EPOCH + timedelta(microseconds=time)
 
 
@@ -51,7 +55,7 @@ class JobObjects:
         self._specs: dict[_Shape, PodSpec] = {}
         self._bound: dict[tuple[_Shape, str, str], PodSpec] = {}
         self._groups: dict[tuple[int, int], PodGroup] = {}
-        self._workloads: dict[tuple[_Shape, int, str], Workload] = {}
+        self._workloads: dict[tuple[_Shape, int, str, TopologyRequest | None], Workload] = {}
         self._made = 0
 
     def requests(self, job: Job) -> dict[str, str]:
@@ -94,7 +98,7 @@ class JobObjects:
 
     def workload(self, job: Job, queue: tuple[str, str], created: int) -> Workload:
         """`queue`: namespace and name of its LocalQueue."""
-        key = self._shape(job), job.pods, queue[1]
+        key = self._shape(job), job.pods, queue[1], job.topology
         known = self._workloads.get(key)
         if known is None:
             document = self.workload_document(job, queue)
@@ -107,7 +111,13 @@ class JobObjects:
 
     def workload_document(self, job: Job, queue: tuple[str, str]) -> Document:
         container = {"name": "main", "resources": {"requests": self.requests(job)}}
-        pods = {"name": "main", "count": job.pods, "template": {"spec": {"containers": [container]}}}
+        pods: Document = {
+            "name": "main",
+            "count": job.pods,
+            "template": {"spec": {"containers": [container]}},
+        }
+        if job.topology is not None:
+            pods["topologyRequest"] = msgspec.to_builtins(job.topology)
         spec = {"queueName": queue[1], "priority": self._priority(job), "podSets": [pods]}
         meta = {"name": job.name, "namespace": queue[0]}
         return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", "metadata": meta, "spec": spec}
@@ -157,6 +167,7 @@ def _group_document(spec: Document) -> Document:
     return {"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": meta, "spec": spec}
 
 
+@lru_cache(maxsize=16)
 def running(start: int) -> core.PodStatus:
     return core.PodStatus(phase="Running", start_time=instant(start))
 

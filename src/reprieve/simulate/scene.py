@@ -20,12 +20,17 @@ from reprieve.simulate.pods import GPU
 
 
 class Scene:
-    """`shares`: the trace asks for shares of GPUs, so nodes offer thousandths of them."""
+    """`shares`: the trace asks for shares of GPUs, so nodes offer thousandths of them.
+
+    Where jobs ask for domains of a topology, quota counts the nodes and no scheduler fills them, as in
+    Kueue's own tests.
+    """
 
     def __init__(self, objects: Iterable[Object], jobs: Sequence[Job] = ()) -> None:
         self.objects = list(objects)
         self.shares = any(job.gpu % SHARE for job in jobs)
-        nodes = [each for each in self.objects if isinstance(each, Node)]
+        counted_by_quota = any(job.topology is not None for job in jobs)
+        nodes = [] if counted_by_quota else [each for each in self.objects if isinstance(each, Node)]
         self.nodes = [_in_shares(each) for each in nodes] if self.shares else nodes
         self.queues = [each for each in self.objects if isinstance(each, ClusterQueue)]
         if not self.nodes and not self.queues:

@@ -12,8 +12,10 @@ from typing import NamedTuple, Protocol
 
 from msgspec.structs import replace
 
+from reprieve.cluster import Cluster
 from reprieve.config import Configuration
 from reprieve.objects import Node, Object, Pod, Reference, format_micro_time, well_known
+from reprieve.preemption import Plan, decide
 from reprieve.scheduler import (
     Action,
     Bind,
@@ -61,7 +63,7 @@ class Scheduling:
     def __init__(
         self, config: Configuration, objects: JobObjects, host: Host, jobs: tuple[Job, ...], grace: int
     ) -> None:
-        self.core = Core(config, SCHEDULER)
+        self.core = Core(config, SCHEDULER, decide=self._decide)
         self.decisions = 0
         self.budget_violations = 0
         self.seconds = 0.0
@@ -79,14 +81,12 @@ class Scheduling:
         self._preemptors: dict[str, int] = {}
         """The jobs of pod groups."""
         self._nodes: dict[str, Node] = {}
-        self._status = running(0)
 
     def at(self, now: int) -> None:
         """The clock."""
         if now != self._now:
             self._now = now
             self._seconds = EPOCH_SECONDS + now / TICKS
-            self._status = running(now)
 
     def observe(self, obj: Object) -> None:
         """An object of the cluster, as it is from now on."""
@@ -181,6 +181,10 @@ class Scheduling:
         self._perform(self.core.report(self._seconds))
         self.seconds += time.perf_counter() - begun
 
+    def _decide(self, cluster: Cluster, unit: Reference, config: Configuration, now: int | None) -> Plan:
+        """The live scheduler's decision; why a unit waits is only found out if somebody listens."""
+        return decide(cluster, unit, config, now, explain=self.listener is not None)
+
     def waiting(self) -> bool:
         """Whether anybody waits for a place."""
         return len(self.core.queue) > 0
@@ -230,7 +234,7 @@ class Scheduling:
         key = bind.pod.key
         pod, index = self._pods[key], self._owner[key]
         job = self._jobs[index]
-        self._change(pod, self._objects.placed(pod, job, bind.node, self._status))
+        self._change(pod, self._objects.placed(pod, job, bind.node, running(self._now)))
         self._perform(self.core.bound(bind, None, self._seconds))
         if job.pods == 1:
             self._host.started(index, (bind.node,))

@@ -9,6 +9,7 @@ A simulated job has equal pods: where the pods of a job differ, each counts as t
 and a note says so.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from reprieve.jobs import JobKinds, expand, priority_class_of, queue_of
@@ -50,8 +51,8 @@ def read_submitted(sources: Sequence[Source], objects: Iterable[Object] = ()) ->
             raise ReprieveError(f"{source.where}: {error}") from None
         found.append(job)
         uneven += not even
-    names = [job.name for job in found]
-    if double := next((name for name in names if names.count(name) > 1), ""):
+    times = Counter(job.name for job in found)
+    if double := next((name for name, number in times.items() if number > 1), ""):
         raise ReprieveError(f"the job {double} is there twice")
     notes = [f"{counted(uneven, 'job')} with pods of different sizes: each pod counts as the largest"]
     return Trace(jobs=tuple(sorted(found, key=lambda job: job.submit)), notes=tuple(notes[: bool(uneven)]))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reprieve.simulate.engine import Simulation
 
 PATIENCE = 3 * round(SELDOM) * TICKS
-"""How long those who wait are tried again when nothing else happens any more."""
+"""How long those who wait are tried again when nothing else happens any more, on top of the longest pause."""
 MOST_NAMED = 5
 """So many jobs are named that are too large."""
 Progress = Callable[[int, int], None]
@@ -65,6 +65,8 @@ class Timeline(ABC):
         )
         self._left = len(self._arrivals)
         self._created = NEVER
+        pauses = settings.policy.config.preemption
+        self._patience = PATIENCE + (round(pauses.max_return_pause * TICKS) if pauses.return_pause else 0)
         self._quiet = 0
         """When something was last to come."""
 
@@ -98,15 +100,17 @@ class Timeline(ABC):
         return True
 
     def _next_time(self) -> int | None:
-        coming = self.jobs[self._arrivals[0]].submit if self._arrivals else None
-        times = [each for each in (coming, self._events.next_time()) if each is not None]
-        return max(self.now, min(times)) if times else None
+        following = self._events.next_time()
+        if self._arrivals:
+            coming = self.jobs[self._arrivals[0]].submit
+            following = coming if following is None or coming < following else following
+        return None if following is None else max(self.now, following)
 
     def _stuck(self, time: int) -> bool:
         """Nothing runs, comes or changes any more, and trying those who wait has not helped for long."""
         if self._arrivals or len(self._events):
             self._quiet = time
-        return time - self._quiet > PATIENCE
+        return time - self._quiet > self._patience
 
     def creation(self) -> int:
         """The creation time of a job's objects: what is made at one moment keeps its order."""

@@ -9,7 +9,7 @@ import gzip
 import io
 import math
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from reprieve.objects import ReprieveError, counted, nearest, shown
@@ -32,6 +32,8 @@ COLUMNS = (
 )
 REQUIRED = ("job", "submit_s", "duration_s")
 MOST_PODS = 1_000_000
+MOST_BYTES = 500_000_000
+"""Of a file as it is and as it unpacks: a few million jobs, and not what a small file could unpack to."""
 Classes = Callable[[str], tuple[str, int]]
 
 
@@ -67,16 +69,32 @@ def text_of(path: str | Path) -> str:
     """A file, plain or gzipped, as text."""
     where = str(path)
     try:
-        content = Path(path).read_bytes()
+        with Path(path).open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
         if content[:2] == b"\x1f\x8b":
-            content = gzip.decompress(content)
+            content = _unpacked(content, where)
+        if len(content) > MOST_BYTES:
+            raise TraceError(f"{where}: more than {MOST_BYTES / 1e6:,.0f} MB, unpacked; read it in parts")
         return content.decode("utf-8-sig")
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise TraceError(f"{where}: the compressed file is damaged or was cut off ({error})") from None
     except UnicodeDecodeError as error:
         raise TraceError(f"{where}: byte {error.start} is not UTF-8; is this a CSV file?") from None
     except OSError as error:
         raise TraceError(f"{where}: {error.strerror or error}") from None
+
+
+def _unpacked(content: bytes, where: str) -> bytes:
+    """As much as may be there, and one byte more if there is more."""
+    found = bytearray()
+    try:
+        with gzip.open(io.BytesIO(content)) as file:
+            while len(found) <= MOST_BYTES and (part := file.read1(MOST_BYTES + 1 - len(found))):
+                found += part
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        line = found.count(b"\n") + 1
+        raise TraceError(
+            f"{where}:{line}: the compressed file is damaged or was cut off here ({error})"
+        ) from None
+    return bytes(found)
 
 
 def wrong_columns(found: Sequence[str], known: Sequence[str], required: Sequence[str]) -> str:
@@ -91,6 +109,18 @@ def wrong_columns(found: Sequence[str], known: Sequence[str], required: Sequence
             return f"the column {name} is there twice"
     missing = [name for name in required if name not in found]
     return f"the column {missing[0]} is missing" if missing else ""
+
+
+def unprintable(fields: Mapping[str, str]) -> str:
+    """What would steer whatever shows it: a terminal, a page, a table. Empty if nothing does."""
+    wrong = next((name for name, text in fields.items() if not text.isprintable()), "")
+    return f"{wrong} has characters that cannot be printed: {shown(fields[wrong])}" if wrong else ""
+
+
+def brief(number: str) -> str:
+    """A number as a message shows it, of which anybody may write thousands of digits."""
+    text = number.strip()
+    return text if len(text) <= 40 else f"{text[:40]}..."
 
 
 class _Rows:
@@ -117,6 +147,8 @@ class _Rows:
             raise self._wrong("the job has no name")
         if "/" in name:
             raise self._wrong(f"the job {shown(name)} has a / in its name, which separates names of objects")
+        if problem := unprintable(fields):
+            raise self._wrong(problem)
         if name in self._names:
             raise self._wrong(f"the job {shown(name)} is there twice, first in line {self._names[name]}")
         self._names[name] = line
@@ -184,13 +216,16 @@ class _Rows:
         if not text:
             return default
         try:
-            number = float(text)
+            # Python's own numbers have digits of all scripts, and underscores.
+            number = float(text) if text.isascii() and "_" not in text else None
         except ValueError:
-            raise self._wrong(f"{column} is no number: {shown(text)}{hint}") from None
+            number = None
+        if number is None:
+            raise self._wrong(f"{column} is no number: {shown(text)}{hint}")
         if not math.isfinite(number) or number > 1e12:
-            raise self._wrong(f"{column} is out of range: {text}")
+            raise self._wrong(f"{column} is out of range: {brief(text)}")
         if number < 0:
-            raise self._wrong(f"{column} is negative: {text}")
+            raise self._wrong(f"{column} is negative: {brief(text)}")
         return number
 
     def _wrong(self, problem: str) -> TraceError:

@@ -32,10 +32,11 @@ function timeChart(box, lines, value, range, size) {
 }
 
 const SPLITS = [1, 10, 60, 600, 3600, 6 * 3600, 86400, 7 * 86400, 30 * 86400, 365 * 86400];
+const FEW = [1, 60, 3600, 86400, 30 * 86400];
 function waitingChart(box, lines) {
   chart(box, {
     height: 230, scales: { x: { time: false, distr: 3 }, y: { range: [0, 1] } }, cursor: { sync: { key: "cdf" }, drag: { x: false, y: false }, y: false },
-    axes: [{ ...axis(), splits: (u, i, min, max) => SPLITS.filter((s) => s >= min && s <= max), filter: (u, s) => s, values: (u, all) => all.map(span) },
+    axes: [{ ...axis(), splits: (u, i, min, max) => (u.width < 360 ? FEW : SPLITS).filter((s) => s >= min && s <= max), filter: (u, s) => s, values: (u, all) => all.map(span) },
       { ...axis(), size: 52, splits: () => [0, 0.25, 0.5, 0.75, 1], values: (u, all) => all.map((v) => `${100 * v} %`) }],
     series: [{ label: "within", value: (u, s) => (s == null ? "–" : span(s)) }, ...lines.map((_, i) => line(i, (u, v) => (v == null ? "–" : percent(v))))],
   }, [page.cdf.time, ...lines]);
@@ -48,11 +49,12 @@ function each(title, lines, say) {
 function drawCharts() {
   const mean = (values) => values.reduce((sum, v) => sum + v, 0) / values.length;
   const top = (values) => Math.max(...values);
+  const jobs = (v) => v.toFixed(v < 10 ? 1 : 0);
   if (page.capacity) timeChart(by("used"), page.used, (v) => `${Math.round(100 * v)} %`, [0, 1.02], 52);
   else by("used").parentElement.hidden = true;
   timeChart(by("queue"), page.waiting, amount, (u, min, max) => [0, Math.max(1, max * 1.05)], 52);
-  by("used-said").textContent = each(" on average", page.used, (v) => percent(mean(v)));
-  by("waiting-said").textContent = each("", page.waiting, (v) => `at most ${amount(top(v))}, ${amount(mean(v))} on average`);
+  by("used-said").textContent = each(" on average, to the end", page.used, (v) => percent(mean(v)));
+  by("waiting-said").textContent = each("", page.waiting, (v) => `${jobs(mean(v))} on average, ${jobs(top(v))} in the busiest span`);
   page.classes.forEach((name, i) => {
     const figure = document.createElement("figure"), caption = document.createElement("figcaption"), box = document.createElement("div");
     figure.className = "chart";

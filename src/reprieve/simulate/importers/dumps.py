@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from reprieve.objects import Document, shown, well_known
 from reprieve.simulate.importers.history import History, Line
 from reprieve.simulate.trace import TraceError
@@ -17,6 +19,88 @@ _ITEMS = re.compile(r'"items"\s*:\s*\[')
 _BETWEEN = re.compile(r"[\s,]*")
 _CREATED_POD = re.compile(r"Created pod: (\S+)")
 ENDED = {"Succeeded": "completed", "Failed": "failed"}
+_UNREADABLE = "this is no JSON that can be read"
+
+
+class _Part(msgspec.Struct, rename="camel"):
+    """What must have its shape in order to be read below; times are looked at where they are used."""
+
+
+class _Meta(_Part):
+    name: str | None = None
+    namespace: str | None = None
+    labels: dict[str, str] | None = None
+
+
+class _State(_Part):
+    terminated: dict[str, Any] | None = None
+
+
+class _Container(_Part):
+    state: _State | None = None
+
+
+class _Condition(_Part):
+    type: str | None = None
+
+
+class _Status(_Part):
+    phase: str | None = None
+    container_statuses: list[_Container] | None = None
+    conditions: list[_Condition] | None = None
+
+
+class _Object(_Part):
+    """A Pod or a Job."""
+
+    metadata: _Meta | None = None
+    status: _Status | None = None
+
+
+class _About(_Part):
+    kind: str | None = None
+    namespace: str | None = None
+    name: str | None = None
+    resource: str | None = None
+    subresource: str | None = None
+
+
+class _Event(_Part, rename={"about": "involvedObject"}):
+    about: _About | None = None
+    regarding: _About | None = None
+    reason: str | None = None
+
+
+class _Answer(_Part):
+    code: int | None = None
+
+
+class _AuditEvent(_Part, rename={"about": "objectRef", "status": "responseStatus"}):
+    about: _About | None = None
+    status: _Answer | None = None
+    verb: str | None = None
+
+
+_SHAPES: dict[object, type[_Part]] = {"Pod": _Object, "Job": _Object, "Event": _Event}
+
+
+def _check(line: Line, document: Document, shape: type[_Part]) -> None:
+    try:
+        msgspec.convert(document, shape)
+    except msgspec.ValidationError as error:
+        raise line.wrong(f"this is no object of a cluster: {error}") from None
+
+
+def _parsed(text: str, line: Line) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        broken = Line(line.where, line.number + error.lineno - 1)
+        raise broken.wrong(f"this is no JSON ({error.msg}); was the file cut off here?") from None
+    except RecursionError:
+        raise line.wrong(f"{_UNREADABLE}: it is nested too deeply") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise line.wrong(f"{_UNREADABLE}: {error}") from None
 
 
 def read_dump(text: str, where: str) -> History:
@@ -24,6 +108,8 @@ def read_dump(text: str, where: str) -> History:
     history = History()
     for line, item in _items(text, where):
         kind = item.get("kind")
+        if isinstance(kind, str) and kind in _SHAPES:
+            _check(line, item, _SHAPES[kind])
         if kind == "Pod":
             _pod(history, line, item)
         elif kind == "Event":
@@ -31,17 +117,13 @@ def read_dump(text: str, where: str) -> History:
         elif kind == "Job":
             _job(history, line, item)
         else:
-            history.others[str(kind)] += 1
+            history.others[kind if isinstance(kind, str) else "objects without a kind"] += 1
     return history
 
 
 def _items(text: str, where: str) -> Iterator[tuple[Line, Document]]:
     """The items of the list one by one, so that each knows its line."""
-    try:
-        json.loads(text)
-    except json.JSONDecodeError as error:
-        broken = Line(where, error.lineno)
-        raise broken.wrong(f"this is no JSON ({error.msg}); was the file cut off here?") from None
+    _parsed(text, Line(where, 1))
     found = _ITEMS.search(text)
     if found is None:
         hint = "make one with kubectl get pods,jobs,events -A -o json"
@@ -141,10 +223,7 @@ def read_audit(text: str, where: str) -> History:
         if not content.strip():
             continue
         line = Line(where, number)
-        try:
-            event = json.loads(content)
-        except json.JSONDecodeError as error:
-            raise line.wrong(f"this is no JSON ({error.msg}); was the file cut off here?") from None
+        event = _parsed(content, line)
         if not isinstance(event, dict) or "auditID" not in event:
             raise line.wrong("this is no audit event: auditID is missing")
         _audit(history, line, event)
@@ -152,11 +231,16 @@ def read_audit(text: str, where: str) -> History:
 
 
 def _audit(history: History, line: Line, event: Document) -> None:
-    about, code = event.get("objectRef") or {}, (event.get("responseStatus") or {}).get("code", 200)
+    _check(line, event, _AuditEvent)
+    about, code = event.get("objectRef") or {}, (event.get("responseStatus") or {}).get("code") or 200
     if event.get("stage") != "ResponseComplete" or code >= 300:
         return
-    verb, resource, part = event.get("verb"), about.get("resource"), about.get("subresource", "")
-    held = event.get("responseObject") or event.get("requestObject") or {}
+    verb, resource, part = event.get("verb"), about.get("resource"), about.get("subresource") or ""
+    # What is sent with a patch may be a list of steps, which says nothing by itself.
+    sent = (event.get("responseObject"), event.get("requestObject"))
+    held: Document = next((each for each in sent if isinstance(each, dict) and each), {})
+    if resource in ("pods", "jobs"):
+        _check(line, held, _Object)
     name = (held.get("metadata") or {}).get("name") or about.get("name")
     if resource not in ("pods", "jobs") or not name:
         return

@@ -20,6 +20,7 @@ from reprieve.objects import (
     parse_time,
     pod_requests,
     shown,
+    some,
     well_known,
 )
 from reprieve.simulate.importers.records import Record, since_1970
@@ -31,6 +32,7 @@ Unit = tuple[str, str]
 PARTS_OF_NODES = ("DaemonSet", "Node")
 SERVICES = ("ReplicaSet", "StatefulSet", "ReplicationController")
 """Their pods come and go one by one."""
+MOST_NAMED = 10
 MILLIS = 1000
 MEBI = 2**20
 
@@ -93,7 +95,7 @@ class History:
     def describe(self, seen: SeenPod, document: Document) -> None:
         """What the pod's own object says, but for times."""
         try:
-            pod = decode({"apiVersion": "v1", **document, "kind": "Pod"})
+            pod = decode({**document, "apiVersion": "v1", "kind": "Pod"})
             assert isinstance(pod, Pod)
             asked = pod_requests(pod.spec)
         except ReprieveError as error:
@@ -171,7 +173,7 @@ class History:
         if self._parts:
             yield f"{counted(self._parts, 'pod')} of DaemonSets and nodes left out: they are part of a node"
         if self.others:
-            named = ", ".join(sorted(self.others))
+            named = some(sorted(self.others), MOST_NAMED)
             objects = counted(sum(self.others.values()), "object")
             yield f"{objects} left out that say nothing about jobs: {named}"
 

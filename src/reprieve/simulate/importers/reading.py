@@ -13,7 +13,7 @@ from reprieve.simulate.importers.dumps import read_audit, read_dump
 from reprieve.simulate.importers.history import History
 from reprieve.simulate.importers.records import MOST, Fields, Record
 from reprieve.simulate.importers.tables import TABLES, Table
-from reprieve.simulate.trace import TraceError, text_of, wrong_columns
+from reprieve.simulate.trace import TraceError, text_of, unprintable, wrong_columns
 
 CLUSTER = {"events": read_dump, "audit": read_audit}
 """What one's own cluster says."""
@@ -51,6 +51,8 @@ def read_foreign(format: str, path: str | Path) -> Imported:
             )
         if record.largest() > MOST:
             raise TraceError(f"{where}:{line}: a number of the job {shown(record.name)} is out of range")
+        if problem := unprintable(record.texts()):
+            raise TraceError(f"{where}:{line}: {problem}")
         lines[record.name] = line
         found.append(record)
     _refuse_cut(text, where)

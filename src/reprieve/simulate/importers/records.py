@@ -13,7 +13,7 @@ from typing import TypeVar
 import msgspec
 
 from reprieve.objects import shown
-from reprieve.simulate.trace import MOST_PODS, TraceError
+from reprieve.simulate.trace import MOST_PODS, TraceError, brief
 
 T = TypeVar("T")
 ZERO = Decimal(0)
@@ -22,7 +22,8 @@ MOST = Decimal(10) ** 12
 MOST_GPUS = 8
 """Of one pod, where the source has only the total of a job."""
 _FINEST = Decimal("0.000001")
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
+"""Digits can be matched in one way only, so a long text that is no number is refused in linear time."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -42,6 +43,15 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     kind: str = ""
     outcome: str = ""
     deadline: Decimal | None = None
+
+    def texts(self) -> dict[str, str]:
+        return {
+            "the name": self.name,
+            "user": self.user,
+            "queue": self.queue,
+            "kind": self.kind,
+            "outcome": self.outcome,
+        }
 
     def largest(self) -> Decimal:
         numbers = (self.submit, self.duration, self.cpu, self.memory, self.gpu, self.deadline)
@@ -120,10 +130,10 @@ class Fields:
         total = self.count(column)
         if total <= MOST_GPUS:
             return 1, Decimal(total)
-        pods = next((n for n in range(-(-total // MOST_GPUS), MOST_PODS + 1) if total % n == 0), 0)
-        if not pods:
+        each = next(gpus for gpus in range(MOST_GPUS, 0, -1) if total % gpus == 0)
+        if total // each > MOST_PODS:
             raise self.wrong(f"{column}: {total:,} GPUs are more than {MOST_PODS:,} equal pods can have")
-        return pods, Decimal(total // pods)
+        return total // each, Decimal(each)
 
     def pods(self, column: str) -> int:
         pods = self.count(column)
@@ -139,9 +149,9 @@ class Fields:
             raise self.wrong(f"{column} is no number: {shown(text)}")
         number = Decimal(text)
         if number < 0:
-            raise self.wrong(f"{column} is negative: {text}")
+            raise self.wrong(f"{column} is negative: {brief(text)}")
         if number > most:
-            raise self.wrong(f"{column} is out of range: {text}")
+            raise self.wrong(f"{column} is out of range: {brief(text)}")
         return number.quantize(_FINEST)
 
     def _moment(self, column: str) -> datetime:
