@@ -1,20 +1,29 @@
 """The page in a real Chromium: how long until a person sees the map, and how it bears a storm of preemptions.
 
 First paint: from navigation to the first tile or card, with few and with 5,000 nodes, and the size of the
-state on the wire. Storm: 200 preemptions a second on 5,000 nodes with 50,000 pods; each takes a pod away and
-brings another. What counts is the longest task of the page's main thread. Both are given in CPU time, which a
-busy machine does not stretch: the bounds (1 s, 100 ms) are about that.
+state on the wire; the best and the median of some visits, each with nothing in the browser's cache. Storm:
+200 preemptions a second on 5,000 nodes with 50,000 pods, and 2,000 that wait; each takes pods away, which
+come again and wait, and gives their place to one that waited. What counts is the longest task of the page's
+main thread. CPU time is given too, which a busy machine does not stretch.
+
+    python bench/dashboard.py [--seconds 20] [--views map,flow,preemptions,queue]
+
+The page's memory is measured after each tenth of a storm, garbage aside: it is bounded if a longer storm does
+not need more.
 """
 
+import argparse
 import asyncio
 import json
+import math
 import random
 import shutil
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from statistics import median
+from typing import Any, NamedTuple
 
 from aiohttp import ClientSession, web
 
@@ -30,10 +39,26 @@ from reprieve.runtime.endpoints import add_decisions
 
 SIZES = (100, 5000)
 PODS_PER_NODE = 10
+VISITS = 7
+WAITING, PODS_PER_JOB = 2000, 5
 SECONDS, PREEMPTIONS = 20, 200
-"""How long the storm lasts, and how many preemptions there are in each second of it."""
+"""How long a storm lasts, and how many preemptions there are in each second of it."""
+VIEWS = "map,flow,preemptions,queue"
 VICTIMS = 3
+PARTS = 10
 FIRST_PAINT_SECONDS, TASK_MS = 1.0, 100.0
+WAITS = {
+    "phase": "Pending",
+    "conditions": [
+        {
+            "type": "PodScheduled",
+            "status": "False",
+            "reason": "Unschedulable",
+            "message": "0/5000 nodes are available: 5000 Insufficient cpu. preemption: 0/5000 nodes are "
+            "available: 5000 No preemption victims found for incoming pod.",
+        }
+    ],
+}
 TRACED = ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"]
 MAIN_THREAD = "CrRendererMain"
 
@@ -54,12 +79,24 @@ async def no_document(_name: str) -> dict[str, Any]:
     return {}
 
 
-def pod(i: int, j: int, priority: int) -> Any:
+def pod(name: str, node: str, priority: int, **metadata: Any) -> Any:
     container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "8"}}}
-    spec = {"nodeName": f"h100-{i}", "priority": priority, "containers": [container]}
-    metadata = {"name": f"p-{i}-{j}", "namespace": "d"}
-    document = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
-    return decode({**document, "status": {"phase": "Running"}})
+    spec = {"nodeName": node, "priority": priority, "containers": [container]}
+    document = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "d", **metadata}}
+    return decode({**document, "spec": spec, "status": {"phase": "Running"} if node else WAITS})
+
+
+def waiting(number: int) -> Any:
+    """One of some pods of a job."""
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": f"job-{number // PODS_PER_JOB}", "uid": "u"}
+    created = (datetime(2026, 11, 17, tzinfo=UTC) + timedelta(seconds=number)).isoformat()
+    return pod(
+        f"w-{number}",
+        "",
+        (0, 10, 100)[number // PODS_PER_JOB % 3],
+        creationTimestamp=created,
+        ownerReferences=[{**owner, "controller": True}],
+    )
 
 
 def inventory(nodes: int) -> Inventory:
@@ -69,7 +106,9 @@ def inventory(nodes: int) -> Inventory:
         status = {"allocatable": {"cpu": "96", "memory": "1Ti", "pods": "110"}}
         shown.put(decode({"apiVersion": "v1", "kind": "Node", "metadata": metadata, "status": status}))
         for j in range(PODS_PER_NODE):
-            shown.put(pod(i, j, rng.choice([0, 10, 100, 1000])))
+            shown.put(pod(f"p-{i}-{j}", f"h100-{i}", rng.choice([0, 10, 100, 1000])))
+    for number in range(WAITING if nodes == SIZES[-1] else 0):
+        shown.put(waiting(number))
     return shown
 
 
@@ -92,32 +131,54 @@ async def serving(shown: Inventory, records: DecisionLog) -> AsyncIterator[str]:
     await runner.cleanup()
 
 
-async def first_paint(browser: Any, nodes: int) -> float:
-    """CPU seconds of the page's main thread until the first tile or card is there."""
+class Task(NamedTuple):
+    """Of the page's main thread, in milliseconds."""
+
+    wall: float
+    cpu: float
+
+
+class Visit(NamedTuple):
+    """Seconds until the first tile or card is there."""
+
+    wall: float
+    cpu: float
+    longest: Task
+
+
+async def first_paint(browser: Any, nodes: int, visits: int) -> Visit:
+    """The best of some visits: what is above it is other work on this machine."""
     async with serving(inventory(nodes), DecisionLog()) as url:
         async with (
             ClientSession(auto_decompress=False) as session,
             session.get(f"{url}/api/state") as response,
         ):
             size = len(await response.read())
-        page = await browser.new_page(viewport={"width": 1300, "height": 900})
-        await browser.start_tracing(page=page, categories=TRACED)
-        begun = time.perf_counter()
-        await page.goto(f"{url}/#/map")
-        await page.wait_for_selector("a.tile, a.card")
-        seconds = time.perf_counter() - begun
-        tasks = main_thread_tasks(await browser.stop_tracing())
-        await page.close()
-    pods, cpu = nodes * PODS_PER_NODE, sum(tasks) / 1000
+        found = [await visit(browser, url) for _ in range(visits)]
+    pods, best = nodes * PODS_PER_NODE, min(found)
     print(
-        f"{nodes:>6} nodes, {pods:>6} pods: first paint {seconds:.2f} s, of which {cpu:.2f} s CPU; "
-        f"longest task {max(tasks, default=0):.0f} ms CPU; state {size / 1024:.0f} KiB"
+        f"{nodes:>6} nodes, {pods:>6} pods: first paint {best.wall:.2f} s at best, "
+        f"{median(each.wall for each in found):.2f} s in the middle, {best.cpu:.2f} s CPU; "
+        f"longest task {best.longest.wall:.0f} ms ({best.longest.cpu:.0f} CPU); state {size / 1024:.0f} KiB"
     )
-    return cpu
+    return best
 
 
-def main_thread_tasks(trace: bytes) -> list[float]:
-    """CPU milliseconds of each task that the page's main thread ran."""
+async def visit(browser: Any, url: str) -> Visit:
+    """In a context of its own: nothing is in its cache."""
+    context = await browser.new_context(viewport={"width": 1300, "height": 900})
+    page = await context.new_page()
+    await browser.start_tracing(page=page, categories=TRACED)
+    begun = time.perf_counter()
+    await page.goto(f"{url}/#/map", wait_until="commit")
+    await page.wait_for_selector("a.tile, a.card")
+    seconds = time.perf_counter() - begun
+    tasks = main_thread_tasks(await browser.stop_tracing())
+    await context.close()
+    return Visit(seconds, sum(each.cpu for each in tasks) / 1000, max(tasks))
+
+
+def main_thread_tasks(trace: bytes) -> list[Task]:
     events = json.loads(trace)["traceEvents"]
     threads = {
         (each["pid"], each["tid"])
@@ -126,7 +187,7 @@ def main_thread_tasks(trace: bytes) -> list[float]:
     }
     whole = [e for e in events if e.get("ph") == "X" and (e["pid"], e["tid"]) in threads]
     tasks = [e for e in whole if e["name"] in ("RunTask", "ThreadControllerImpl::RunTask")]
-    return [e["tdur"] / 1000 for e in tasks if "tdur" in e]
+    return [Task(e["dur"] / 1000, e["tdur"] / 1000) for e in tasks if "tdur" in e]
 
 
 async def heap(page: Any) -> float:
@@ -147,10 +208,12 @@ def preempt(shown: Inventory, records: DecisionLog, rng: random.Random, number: 
         for j in rows
     ]  # fmt: skip
     for j in rows:
-        shown.remove(pod(i, j, 0))
-    shown.put(pod(i, rows[0], 1000))
+        shown.remove(pod(f"p-{i}-{j}", f"h100-{i}", 0))
+    shown.put(pod(f"p-{i}-{rows[0]}", f"h100-{i}", 1000))
     for j in rows[1:]:
-        shown.put(pod(i, j, rng.choice([0, 10, 100])))  # so that the cluster stays full
+        shown.put(pod(f"p-{i}-{j}", f"h100-{i}", rng.choice([0, 10, 100])))  # so that the cluster stays full
+    shown.remove(waiting(number))
+    shown.put(waiting(WAITING + number))
     records.add(
         Decision(
             time=datetime.now(UTC),
@@ -163,36 +226,43 @@ def preempt(shown: Inventory, records: DecisionLog, rng: random.Random, number: 
     )
 
 
-async def storm(browser: Any, view: str) -> float:
-    """CPU milliseconds of the page's longest task."""
+async def storm(browser: Any, view: str, seconds: float) -> Task:
+    """The page's longest task."""
     shown, records, rng = inventory(SIZES[-1]), DecisionLog(), random.Random(2)
     async with serving(shown, records) as url:
         page = await browser.new_page(viewport={"width": 1300, "height": 900})
         await page.goto(f"{url}/#/{view}")
         await page.wait_for_selector("dl.facts")
-        before = await heap(page)
-        await browser.start_tracing(page=page, categories=TRACED)
-        begun, number, spent = time.perf_counter(), 0, time.process_time()
-        while (passed := time.perf_counter() - begun) < SECONDS:
-            while number < passed * PREEMPTIONS:
-                preempt(shown, records, rng, number)
-                number += 1
-            await asyncio.sleep(0.02)
-        spent = time.process_time() - spent
-        tasks = main_thread_tasks(await browser.stop_tracing())
-        after = await heap(page)
+        tasks: list[Task] = []
+        memory, number, spent, lasted = [await heap(page)], 0, 0.0, 0.0
+        for _ in range(PARTS):  # a trace of minutes would need more memory than the page
+            await browser.start_tracing(page=page, categories=TRACED)
+            begun, first, used = time.perf_counter(), number, time.process_time()
+            while (made := number - first) < PREEMPTIONS * seconds / PARTS:
+                passed = time.perf_counter() - begun
+                for _ in range(math.ceil(passed * PREEMPTIONS) - made):
+                    preempt(shown, records, rng, number)
+                    number += 1
+                await asyncio.sleep(0.02)
+            lasted += time.perf_counter() - begun
+            spent += time.process_time() - used
+            tasks += main_thread_tasks(await browser.stop_tracing())
+            memory.append(await heap(page))
         await page.close()
-    longest = max(tasks, default=0.0)
+    longest = max(tasks, default=Task(0.0, 0.0))
     print(
-        f"storm on {view:<12} {number / SECONDS:.0f} preemptions a second for {SECONDS} s: longest task "
-        f"{longest:.0f} ms CPU, {sum(t > TASK_MS for t in tasks)} above {TASK_MS:.0f} ms; "
-        f"page {sum(tasks) / 10 / SECONDS:.0f} % of a core, "
-        f"process {100 * spent / SECONDS:.0f} %; memory {before:.1f} -> {after:.1f} MiB"
+        f"storm on {view:<12} {number / lasted:.0f} preemptions a second for {lasted:.0f} s: longest task "
+        f"{longest.wall:.0f} ms ({longest.cpu:.0f} CPU), "
+        f"{sum(t.wall > TASK_MS for t in tasks)} above {TASK_MS:.0f} ms; "
+        f"page {sum(t.cpu for t in tasks) / 10 / lasted:.0f} % of a core, "
+        f"process {100 * spent / lasted:.0f} %; "
+        f"memory {' '.join(f'{each:.1f}' for each in memory)} MiB",
+        flush=True,
     )
     return longest
 
 
-async def main() -> None:
+async def main(views: list[str], seconds: float) -> None:
     from playwright.async_api import async_playwright
 
     chromium = shutil.which("chromium")
@@ -200,14 +270,14 @@ async def main() -> None:
         raise SystemExit("chromium is needed: apt-get install chromium")
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        await first_paint(browser, SIZES[0])  # the browser's own first page is not what is measured
-        small, large = [await first_paint(browser, nodes) for nodes in SIZES]
-        print(f"ratio {large / small:.1f} for {SIZES[1] / SIZES[0]:.0f} times the nodes")
-        longest = max([await storm(browser, view) for view in ("map", "flow", "preemptions", "queue")])
+        await first_paint(browser, SIZES[0], 1)  # the browser's own first page is not what is measured
+        small, large = [await first_paint(browser, nodes, VISITS) for nodes in SIZES]
+        print(f"ratio {large.cpu / small.cpu:.1f} for {SIZES[1] / SIZES[0]:.0f} times the nodes")
+        longest = max([await storm(browser, view, seconds) for view in views])
         await browser.close()
     print(
-        f"first paint {verdict(large, FIRST_PAINT_SECONDS)} s CPU, "
-        f"longest task {verdict(longest, TASK_MS)} ms CPU"
+        f"first paint {verdict(large.wall, FIRST_PAINT_SECONDS)} s, "
+        f"longest task {verdict(longest.wall, TASK_MS)} ms"
     )
 
 
@@ -215,4 +285,11 @@ def verdict(measured: float, bound: float) -> str:
     return f"{measured:.3g} {'within' if measured <= bound else 'ABOVE'} {bound:g}"
 
 
-asyncio.run(main())
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seconds", type=float, default=SECONDS)
+    parser.add_argument("--views", default=VIEWS)
+    options = parser.parse_args()
+    asyncio.run(main(options.views.split(","), options.seconds))

@@ -10,7 +10,17 @@ from typing import Any
 from reprieve.dashboard.inventory import Inventory
 from reprieve.objects import well_known
 from reprieve.records import Decision, DecisionLog
-from tests.builders import below, cluster_queue, composite, flavor, kueue, local_queue, reserved, workload
+from tests.builders import (
+    below,
+    cluster_queue,
+    composite,
+    flavor,
+    kueue,
+    local_queue,
+    owned_by,
+    reserved,
+    workload,
+)
 from tests.dashboard.manifests import node, pod, pod_group, put, unplaced, worker_cluster
 
 LONG = "a-very-long-name-that-somebody-really-gave-to-something-important." * 3 + "x" * 55
@@ -60,9 +70,20 @@ def racks(count: int = 4, trees: int = 3) -> Inventory:
     return shown
 
 
-def scheduled_false(nodes: int) -> dict[str, str]:
-    message = f"0/{nodes} nodes are available: {nodes} Insufficient cpu."
+def scheduled_false(nodes: int, why: str = "") -> dict[str, str]:
+    message = why or f"0/{nodes} nodes are available: {nodes} Insufficient cpu."
     return {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
+
+
+def sweep(pods: int = 5) -> Inventory:
+    """A job whose pods wait, one of them for something else than the others."""
+    shown = crowd(2, waiting=0)
+    for i in range(pods):
+        condition = scheduled_false(2, "" if i else "2 nodes must be left for others")
+        document = pod(f"sweep-{i}", 64, status={"conditions": [condition]})
+        document["metadata"]["ownerReferences"] = [owned_by("Job", "sweep")]
+        put(shown, document)
+    return shown
 
 
 def long_names() -> Inventory:

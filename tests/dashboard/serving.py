@@ -11,9 +11,9 @@ from reprieve.config import Configuration
 from reprieve.dashboard.app import Asked, Dashboard, Explainer, Planner, Reader
 from reprieve.dashboard.feed import Contact
 from reprieve.dashboard.fleet_views import fleet_view
-from reprieve.dashboard.forecasts import Forecaster
 from reprieve.dashboard.guard import Access, protect
 from reprieve.dashboard.inventory import Inventory
+from reprieve.dashboard.questions import Forecaster
 from reprieve.dashboard.quota_views import quota_view
 from reprieve.quota.rules import Rules
 from reprieve.records import Decision, DecisionLog

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Page, expect
 
+from reprieve.dashboard.guard import Access
 from tests.dashboard import scenes
 from tests.dashboard.browsing import VIEWS, look
 from tests.dashboard.serving import serving
@@ -43,7 +44,7 @@ async def opened(browser: Browser, url: str, scheme: Any, width: int) -> Page:
     return page
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 390)])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 1440), ("dark", 390)])
 async def test_axe_finds_nothing_on_any_view(browser: Browser, scheme: str, width: int):
     places = (
         *VIEWS,
@@ -51,6 +52,8 @@ async def test_axe_finds_nothing_on_any_view(browser: Browser, scheme: str, widt
         "preemptions/id/1",
         "unit/of/PodGroup%2Fdev%2Fteam-2/show/yaml",
         "unit/of/x/show/events",
+        "unit/of/Node%2Fh100-1",
+        "flow/ns/nobody",
     )
     found: list[str] = []
     async with serving(scenes.crowd(5), scenes.decisions(9)) as url:
@@ -69,15 +72,22 @@ SCENES: dict[str, Callable[[], Any]] = {
     "fleet": scenes.fleet,
     "quota": lambda: scenes.quotas(12, 3),
     "groups": scenes.racks,
+    "queue/open/Job%2Fdev%2Fsweep": scenes.sweep,
+    "unit/of/ClusterQueue%2Fqueue-0": lambda: scenes.quotas(12, 3),
+    "fleet/cluster/worker1": scenes.fleet,
+    "queue": scenes.long_names,
+    "unit/of/Job%2Fdev%2Fsweep": scenes.sweep,
 }
 
 
-async def test_axe_finds_nothing_in_large_clusters_fleets_quota_and_trees(browser: Browser):
+async def test_axe_finds_nothing_in_large_clusters_fleets_quota_trees_and_what_is_unfolded(browser: Browser):
     found: list[str] = []
     for view, scene in SCENES.items():
         async with serving(scene()) as url:
             page = await opened(browser, url, "dark", 1440)
             await look(page, url, view)
+            if "open/" in view:
+                await expect(page.locator(".unfolded tbody tr").first).to_be_visible()
             found += [f"{view}: {each}" for each in await complaints(page)]
             await page.close()
     assert found == []
@@ -93,12 +103,16 @@ async def test_axe_finds_nothing_in_dialogs_and_answers(browser: Browser):
         await page.keyboard.press("?")
         await expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
 
+    async def plan(page: Page) -> None:
+        await page.get_by_role("button", name="Who would make way?").click()
+        await expect(page.get_by_role("region", name="Plan")).to_be_visible()
+
     async def answer(page: Page) -> None:
         await page.get_by_role("button", name="Compare algorithms").click()
         await expect(page.get_by_role("region", name="Comparison")).to_be_visible()
 
     steps: list[tuple[str, Callable[[Page], Awaitable[None]]]] = [
-        ("map", search), ("map", keys), ("whatif", answer)
+        ("map", search), ("map", keys), ("whatif", plan), ("whatif", answer)
     ]  # fmt: skip
     found: list[str] = []
     async with serving(scenes.crowd(5)) as url:
@@ -108,6 +122,22 @@ async def test_axe_finds_nothing_in_dialogs_and_answers(browser: Browser):
             await step(page)
             found += [f"{view}: {each}" for each in await complaints(page)]
             await page.close()
+    assert found == []
+
+
+async def test_axe_finds_nothing_when_nobody_answers_and_before_the_login(browser: Browser):
+    found: list[str] = []
+    async with serving(scenes.crowd(5), access=Access("0.0.0.0", "correct-horse-battery")) as url:
+        page = await browser.new_page()
+        await page.goto(url)
+        await expect(page.get_by_label("Token of this controller")).to_be_visible()
+        found += [f"login: {each}" for each in await complaints(page)]
+        await page.close()
+    async with serving(scenes.crowd(5)) as url:
+        page = await opened(browser, url, "dark", 1440)
+    await expect(page.get_by_role("alert")).to_contain_text("No news")
+    found += [f"alone: {each}" for each in await complaints(page)]
+    await page.close()
     assert found == []
 
 

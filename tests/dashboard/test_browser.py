@@ -101,7 +101,7 @@ async def test_every_name_leads_to_the_story_of_its_unit(browser: Browser):
         await look(page, url, "flow")
         await expect(page.locator("path.flow")).to_have_count(2)
         await expect(page.locator("path.flow.broken")).to_have_count(1)
-        await page.locator(".flows").get_by_role("link", name=crunch).click()
+        await page.locator(".flow-victims").get_by_role("link", name=crunch).click()
         await expect(page.locator(".answer")).to_contain_text(f"{crunch} waits for 4 cpu.")
         await expect(page.locator(".life li")).to_have_count(3)
         await expect(page.locator(".life li.went")).to_contain_text("made way with 3 pods for")
@@ -190,7 +190,7 @@ async def test_a_decision_is_shown_in_full_and_the_way_back_works(browser: Brows
         told = page.get_by_role("region", name="Decision")
         for text in (
             "6 victims made way",
-            "6 victims: if it stayed, its node would be 1 cpu short for ml/train-",
+            "6 victims: if it stayed, its node would be 1 cpu short for PodGroup/ml/train-",
             "broken",
             "budgets broken",
             "1 unit reprieved",
@@ -241,6 +241,7 @@ async def test_the_list_of_decisions_follows_filter_and_zoom(browser: Browser):
         await page.mouse.move(box["x"] + box["width"] * 0.75, box["y"] + 30, steps=5)
         await page.mouse.up()
         await expect(page.get_by_role("button", name="Reset the zoom")).to_be_visible()
+        await expect(page.locator(".scroll tbody tr")).not_to_have_count(67)
         assert 0 < await page.locator(".scroll tbody tr").count() < 40
         await page.get_by_role("button", name="Reset the zoom").click()
         await expect(page.locator(".scroll tbody tr")).to_have_count(67)
@@ -279,12 +280,13 @@ async def test_the_login_form_accepts_the_token(browser: Browser, monkeypatch: p
     monkeypatch.setattr("reprieve.dashboard.guard.WRONG_TOKEN_SECONDS", 0.0)
     async with serving(scenes.crowd(3), access=Access("0.0.0.0", "correct-horse-battery")) as url:
         page = await browser.new_page(viewport={"width": 390, "height": 800})
-        await page.goto(f"{url}/#/map")
+        await page.goto(f"{url}/#/map/colour/group")
         await page.get_by_label("Token of this controller").fill("wrong")
         await page.keyboard.press("Enter")
         await expect(page.get_by_role("alert")).to_contain_text("not the token")
         await page.get_by_label("Token of this controller").fill("correct-horse-battery")
         await page.get_by_role("button", name="Log in").click()
         await expect(page.locator("a.card")).to_have_count(3)
+        await expect(page.get_by_label("Colour by")).to_have_value("group")  # the shared address is kept
         await page.get_by_role("button", name="Log out").click()
         await expect(page.get_by_label("Token of this controller")).to_be_visible()

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from reprieve.cli import main
 from reprieve.dashboard.guard import COOKIE, Access
-from reprieve.explain.collect import fetch_records
 from reprieve.objects.errors import ReprieveError
+from reprieve.records import RunningController
 from reprieve.runtime.endpoints import TOKEN_VARIABLE, read_token
 from tests.dashboard.scenes import crowd, decisions
 from tests.dashboard.serving import serving
@@ -124,9 +124,9 @@ async def test_a_wrong_token_is_answered_with_a_sentence(monkeypatch: pytest.Mon
 
 async def test_explain_gives_the_controller_its_token_and_repeats_a_refusal():
     async with visitor(Access("0.0.0.0", TOKEN)) as (_, url):
-        assert len(await fetch_records(url, TOKEN)) == 1
+        assert len(await RunningController(url, TOKEN).decisions()) == 1
         with pytest.raises(ReprieveError, match="asks for its token"):
-            await fetch_records(url, "something-else-entirely")
+            await RunningController(url, "something-else-entirely").decisions()
 
 
 def test_a_page_for_other_machines_does_not_start_without_a_token(monkeypatch: pytest.MonkeyPatch):

@@ -3,11 +3,10 @@
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import aiohttp
 import pytest
-from playwright.async_api import Browser, ConsoleMessage, Locator, Page, async_playwright, expect
+from playwright.async_api import ConsoleMessage, Locator, Page, expect
 
 from reprieve.config import Configuration
 from reprieve.dashboard.planner import WhatIf
@@ -17,8 +16,8 @@ from reprieve.local.cluster import controllers_of
 from reprieve.local.fleet import local_fleet
 from reprieve.server.fake_nodes import Habits, NodeTemplate
 from tests import builders
+from tests.browser import chromium
 from tests.builders import pod_group, priority_class, workload
-from tests.programs import program
 from tests.waiting import PATIENCE, eventually
 
 expect.set_options(timeout=PATIENCE * 1000)
@@ -52,23 +51,14 @@ async def live(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Live]:
     async with (
         local_cluster(nodes=nodes, habits=habits) as server,
         controllers_of(server, ("scheduler", "quota"), Configuration.load({})) as controlled,
-        async_playwright() as playwright,
+        chromium() as browser,
     ):
-        browser = await _launch(playwright)
         page = await browser.new_page(viewport={"width": 1300, "height": 900})
         complaints: list[str] = []
         page.on("console", lambda m: _complain(m, complaints))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         await _answers(f"{controlled.page}/healthz")
         yield Live(controlled.client, controlled.page, page, complaints)
-        await browser.close()
-
-
-async def _launch(playwright: Any) -> Browser:
-    browser: Browser = await playwright.chromium.launch(
-        executable_path=program("chromium", "chromium"), args=["--no-sandbox", "--disable-gpu"]
-    )
-    return browser
 
 
 def _complain(message: ConsoleMessage, complaints: list[str]) -> None:
@@ -139,7 +129,7 @@ async def test_every_view_follows_a_preemption_storm(live: Live):
     await live.go("preemptions")
     row = page.locator("tbody tr", has_text="preempts").first
     await expect(row).to_contain_text("PodGroup/default/train")
-    await row.get_by_role("link").click()
+    await row.get_by_role("link").first.click()
     detail = page.get_by_role("region", name="Decision")
     await expect(detail).to_contain_text("default/low-")
     await expect(detail).to_contain_text("default/train-0")
@@ -202,8 +192,7 @@ async def test_it_works_on_a_phone_in_the_dark_and_with_the_keyboard(live: Live)
 
 async def test_a_manager_shows_its_workers_and_its_quota():
     nodes = [NodeTemplate.parse("node=1:cpu=4,memory=16Gi")]
-    async with local_fleet(2, nodes) as fleet, async_playwright() as playwright:
-        browser = await _launch(playwright)
+    async with local_fleet(2, nodes) as fleet, chromium() as browser:
         page = await browser.new_page(viewport={"width": 1300, "height": 900})
         await _answers(f"{fleet.page}/healthz")
         async with Client.from_kubeconfig(fleet.manager.kubeconfig) as client:

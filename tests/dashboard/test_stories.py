@@ -3,11 +3,15 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+
 from reprieve.dashboard.departures import MOST_FLOWS, Departures
+from reprieve.dashboard.documents import Documents
 from reprieve.dashboard.inventory import Inventory
 from reprieve.dashboard.planner import WhatIf
+from reprieve.dashboard.questions import cluster_with_owners
 from reprieve.dashboard.stories import story
-from reprieve.kube import Client
+from reprieve.kube import ApiError, Client, Resource
 from reprieve.objects.decode import decode
 from reprieve.records import Decision, DecisionLog
 from reprieve.server import EmbeddedServer, NodeTemplate
@@ -141,6 +145,105 @@ def test_workloads_that_lost_their_quota_are_units_too():
     assert told("Workload/b/v", log)[0]["sentence"] == "to reclaim"
 
 
+def test_the_reason_of_a_quota_preemption_is_said_in_words():
+    victim = {"workload": "dev/night", "reason": "InCohortReclamation"}
+    [flow] = made_way(kept(("Workload/dev/day", "preempts", [victim]))).flows()["items"]
+    assert flow["victims"][0]["reason"] == "reclamation within the cohort"
+
+
+def test_a_life_begins_before_the_decision_of_the_same_second_and_runs_after_it():
+    """Objects know whole seconds, decisions parts of one."""
+    shown, log = Inventory(), DecisionLog()
+    born = {"creationTimestamp": "2026-11-01T12:00:00Z"}
+    put(shown, pod_group("gang", 1, metadata=born))
+    started = {"phase": "Running", "startTime": "2026-11-01T12:00:05Z"}
+    put(shown, pod("rank-0", on="n", group="gang", metadata=born, status=started))
+    for seconds, outcome in ((0.4, "unschedulable"), (5.6, "scheduled")):
+        time = START + timedelta(seconds=seconds)
+        log.add(Decision(time=time, controller="scheduler", for_="PodGroup/dev/gang", outcome=outcome))
+    outcomes = [each["outcome"] for each in told("PodGroup/dev/gang", log, shown)]
+    assert outcomes == ["runs", "scheduled", "unschedulable", "created"]
+
+
+def test_a_node_and_a_queue_are_known_and_only_a_node_has_pods():
+    shown = Inventory()
+    put(shown, builders.node("n"), builders.local_queue("jobs", "team", namespace="dev"))
+    put(shown, *(pod(f"p-{i}", on="n") for i in (10, 2)), pod("soon", status={"nominatedNodeName": "n"}))
+    node = story("Node/n", shown, [], Departures(shown))
+    assert (node["known"], node["items"], node["kin"]) == (True, [], [])
+    assert [each["pod"] for each in node["pods"]] == ["dev/p-2", "dev/p-10", "dev/soon"]
+    queue = story("LocalQueue/dev/jobs", shown, [], Departures(shown))
+    assert (queue["known"], queue["pods"]) == (True, [])
+    assert not story("Node/other", shown, [], Departures(shown))["known"]
+
+
+def test_a_queue_lists_who_waits_in_it_and_who_holds_its_quota_and_belongs_to_nobody():
+    shown = Inventory()
+    put(shown, builders.local_queue("jobs", "shared", namespace="dev"))
+    put(shown, builders.cluster_queue("shared"))
+    put(shown, reserved(workload("holds", 1, queue="jobs", namespace="dev"), "shared"))
+    put(shown, workload("waits", 1, queue="jobs", namespace="dev", priority=5))
+    put(shown, workload("elsewhere", 1, queue="others", namespace="dev"))
+    for name in ("ClusterQueue/shared", "LocalQueue/dev/jobs"):
+        queue = story(name, shown, [], Departures(shown))
+        listed = [(each["workload"], each["holds"], each["priority"]) for each in queue["workloads"]]
+        assert listed == [("dev/waits", False, 5), ("dev/holds", True, 0)], name
+        assert (queue["place"], queue["team"], queue["priority"]) == (True, "", None)
+
+
+def test_a_waiting_pod_is_nominated_only_if_a_node_is_set_aside_for_it():
+    shown = Inventory()
+    put(shown, pod_group("gang", 2), pod("rank-0", group="gang"))
+    put(shown, pod("rank-1", group="gang", status={"nominatedNodeName": "n"}))
+    pods = story("PodGroup/dev/gang", shown, [], Departures(shown))["pods"]
+    assert [(each["pod"], each["nominated"]) for each in pods] == [
+        ("dev/rank-0", False),
+        ("dev/rank-1", True),
+    ]
+
+
+def test_a_job_of_which_only_some_pods_went_runs_on():
+    shown = Inventory()
+    put(shown, *(owned(gpu_pod(f"p-{i}", hours=1), "Job", "sweep") for i in range(3)))
+    log = kept(("PodGroup/ml/train", "preempts", gone("Pod/dev/p-2", "dev/p-2")))
+    departures = made_way(log, shown)
+    shown.remove(decode(pod("p-2")))
+    [went] = [
+        each
+        for each in story("Job/dev/sweep", shown, log.find(), departures)["items"]
+        if each["role"] == "made way"
+    ]
+    assert went["stays"]
+    for i in range(2):
+        shown.remove(decode(pod(f"p-{i}")))
+    items = story("Job/dev/sweep", shown, log.find(), departures)["items"]
+    assert [each["stays"] for each in items if each["role"] == "made way"] == [False]
+
+
+def test_quota_is_got_once_and_what_follows_it_comes_after_it():
+    """A decision and the condition that says the same are one moment; in one second, the order is kept."""
+    shown = Inventory()
+    conditions = [
+        {"type": kind, "status": "True", "lastTransitionTime": "2026-11-01T12:00:00Z", "reason": "R"}
+        for kind in ("Admitted", "QuotaReserved")
+    ]
+    held = workload("w", 1, namespace="dev", status={"conditions": conditions})
+    put(shown, held)
+    assert [each["outcome"] for each in told("Workload/dev/w", kept(), shown)] == [
+        "admitted",
+        "quotareserved",
+    ]
+    log = kept(("Workload/dev/w", "scheduled", []))
+    assert [each["outcome"] for each in told("Workload/dev/w", log, shown)] == ["admitted", "scheduled"]
+
+
+def test_seconds_of_a_gpu_are_not_nothing():
+    shown = Inventory()
+    put(shown, gpu_pod("brief", hours=4 / 3600, gpus=1))
+    departures = made_way(kept(("Pod/ml/big", "preempts", gone("Pod/dev/brief", "dev/brief"))), shown)
+    assert 0 < departures.today(START)["gpuHours"] < 0.01
+
+
 def test_what_is_left_out_is_counted():
     rows: list[Row] = [
         (f"Pod/a/p-{i}", "preempts", gone(f"Pod/b/{i}", f"b/{i}")) for i in range(MOST_FLOWS + 3)
@@ -223,3 +326,28 @@ async def test_why_is_answered_from_the_cluster_and_its_decisions():
         answer = await WhatIf(client, seconds=250).explain("Pod/default/big", kept().find())
     assert (answer["kind"], answer["for"]) == ("Explanation", "Pod/default/big")
     assert answer["wouldHelp"]
+
+
+async def test_why_of_a_job_is_answered_from_the_job_itself(monkeypatch: pytest.MonkeyPatch):
+    """It was told to be gone while its pods ran, for only pods and groups were read."""
+    job = builders.job("sweep", count=3)
+    async with EmbeddedServer() as server, Client.from_kubeconfig(server.kubeconfig) as client:
+        await server.api.create("jobs.batch", job, "default")
+        ask = WhatIf(client, seconds=250)
+        answer = await ask.explain("Job/default/sweep", kept().find())
+        assert answer["state"] != "gone"
+        assert "sweep" in (await Documents(client)("Job/default/sweep"))["yaml"]
+        everything = client.dump_all
+
+        async def dump_all(resources: list[Resource]) -> list[bytes]:
+            if [each.plural for each in resources] == ["jobs"]:
+                raise ApiError(403, "Forbidden", "no rights")
+            return await everything(resources)
+
+        monkeypatch.setattr(client, "dump_all", dump_all)
+        notes: list[str] = []
+        await cluster_with_owners(client, "Job/default/sweep", notes)
+        hidden = await ask.explain("Job/default/sweep", kept().find())
+    assert notes == ["jobs: the page may not list them"]
+    assert (hidden["state"], hidden["notShown"]) == ("unknown", notes)
+    assert hidden["sentence"] == "Job/default/sweep cannot be explained: the page may not read it."

@@ -18,7 +18,7 @@ from tests.builders import local_queue, owned_by, workload
 from tests.dashboard import scenes
 from tests.dashboard.browsing import listen, look
 from tests.dashboard.manifests import node, pod, pod_group, put, worker_cluster
-from tests.dashboard.serving import no_forecast, no_plan, serving
+from tests.dashboard.serving import no_forecast, no_plan, no_reason, serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 CRUNCH, TRAIN = "PodGroup/data/crunch", "PodGroup/ml/train"
@@ -191,6 +191,50 @@ async def test_reasons_are_said_once_and_a_gang_is_one_row(browser: Browser):
         await expect(page.locator(".flow-victims li")).to_contain_text("3 pods")
 
 
+async def test_a_job_that_waits_is_one_row_that_unfolds_into_its_pods(browser: Browser):
+    async with serving(scenes.sweep()) as url:
+        page = await opened(browser, url, "queue")
+        row = page.get_by_role("row").filter(has=page.get_by_role("link", name="Job/dev/sweep"))
+        await expect(row).to_contain_text("2 Insufficient cpu. and 1 other reason")
+        await expect(page.get_by_role("link", name="sweep-0")).to_have_count(0)
+        fold = page.get_by_role("button", name="Pods of Job/dev/sweep")
+        await fold.focus()
+        await page.keyboard.press("Enter")
+        pods = page.get_by_role("table", name="Waiting pods of Job/dev/sweep").locator("tbody tr")
+        await expect(pods).to_contain_text(["2 Insufficient cpu.", *3 * ["the same"], "must be left"])
+        await expect(fold).to_have_attribute("aria-expanded", "true")
+        await page.reload()
+        await expect(pods).to_have_count(5)  # what is unfolded is in the address
+        await pods.last.get_by_role("link", name="dev/sweep-0").click()
+        await expect(page).to_have_url(f"{url}/#/unit/of/Pod%2Fdev%2Fsweep-0")
+
+
+async def test_an_answer_that_takes_long_is_waited_for_and_asked_for_once_at_a_time(browser: Browser):
+    """It was thrown away when it was time to ask again, so that it never came."""
+    asked, ready = 0, asyncio.Event()
+
+    async def slow(target: str, decisions: Iterable[Decision]) -> dict[str, Any]:
+        nonlocal asked
+        asked += 1
+        await ready.wait()
+        return await no_reason(target, decisions)
+
+    shown, log = told()
+    async with serving(shown, log, explainer=slow) as url:
+        page = await browser.new_page()
+        await page.clock.install()
+        await page.goto(f"{url}/#/unit/of/{CRUNCH.replace('/', '%2F')}")
+        await expect(page.get_by_text("Asking why…")).to_be_visible()
+        for _ in range(5):
+            await page.clock.run_for(30_000)
+        assert asked == 1
+        ready.set()
+        await expect(page.locator(".answer")).to_contain_text("waits for 4 cpu")
+        await page.clock.run_for(300_000)
+        await expect(page.locator(".answer")).to_contain_text("waits for 4 cpu")
+        assert asked > 1  # it is asked again, now and then
+
+
 async def test_times_are_exact_for_whoever_asks(browser: Browser):
     async with serving(*told()) as url:
         page = await opened(browser, url, "queue")
@@ -341,7 +385,7 @@ async def test_what_waits_says_when_it_starts_and_what_that_takes_for_granted(br
     async with serving(*told(), forecaster=slowly) as url:
         page = await opened(browser, url, "unit/of/PodGroup%2Fdata%2Fcrunch", complaints)
         starts = page.locator(".starts")
-        await expect(starts).to_have_text("…")
+        await expect(starts).to_have_text("Looking ahead for when it starts…")
         ready.set()
         await expect(starts).to_contain_text(f"{CRUNCH} starts in about 25 min; 80 %: 3 min to 78 min.")
         taken = starts.locator(".assumed")

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from reprieve.dashboard.fleet_views import fleet_view
 from reprieve.dashboard.history import EVERY_SECONDS, History
 from reprieve.dashboard.inventory import Inventory
-from reprieve.dashboard.views import ClusterViews, View, node_detail
+from reprieve.dashboard.views import ClusterViews, View, node_detail, waiting_pods
 from reprieve.kube.resources import PODS
 from reprieve.kube.wire import decoder_of
 from reprieve.objects import well_known
 from reprieve.objects.decode import decode
-from tests.builders import Document, below, composite, terminating, workload
+from tests.builders import Document, below, composite, owned_by, terminating, workload
 from tests.dashboard.manifests import node, pod, pod_group, put, unplaced, worker_cluster
 from tests.scale import examples
 from tests.strategies.choices import Choices
@@ -111,6 +111,35 @@ def test_a_waiting_group_is_one_line_in_the_queue_with_its_own_reason():
     assert [(u["unit"], u["pods"]) for u in queue] == [("Pod/dev/single", 1), ("PodGroup/dev/train", 2)]
     assert queue[1]["why"] == "minCount (2) cannot be satisfied"
     assert queue[1]["nominated"] == ["n"]
+
+
+def waiting(name: str, why: str, job: str = "sweep", **more: Any) -> Document:
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": why}
+    document = pod(name, status={"conditions": [condition], **more.pop("status", {})}, **more)
+    document["metadata"]["ownerReferences"] = [owned_by("Job", job)]
+    return document
+
+
+def test_waiting_pods_of_one_job_are_one_row_that_says_what_most_of_them_wait_for():
+    state = inventory(
+        *(waiting(f"s-{i}", "no GPU is free") for i in range(3)),
+        waiting("s-3", "a node must be left for others", priority=7, status={"nominatedNodeName": "n"}),
+        waiting("other-0", "no GPU is free", job="other"),
+        pod("alone"),
+    )
+    view = cluster_view(state)
+    rows = [(u["unit"], u["pods"], u["why"], u["reasons"]) for u in view["queue"]]
+    assert rows == [
+        ("Job/dev/sweep", 4, "no GPU is free", 2),
+        ("Job/dev/other", 1, "no GPU is free", 1),
+        ("Pod/dev/alone", 1, "", 0),
+    ]
+    assert (view["queue"][0]["priority"], view["queue"][0]["nominated"]) == (7, ["n"])
+    assert (view["summary"]["waitingUnits"], view["summary"]["pending"]) == (3, 6)
+    pods = [(each["pod"], each["nominated"], each["why"]) for each in waiting_pods(state, "Job/dev/sweep")]
+    assert pods[0] == ("dev/s-3", "n", "a node must be left for others")
+    assert [name for name, _, _ in pods] == ["dev/s-3", "dev/s-0", "dev/s-1", "dev/s-2"]
+    assert waiting_pods(state, "Job/dev/nobody") == []
 
 
 def test_pods_that_joined_their_group_by_label_wait_with_it():

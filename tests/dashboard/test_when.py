@@ -7,10 +7,10 @@ from typing import Any
 import aiohttp
 import pytest
 
-from reprieve.dashboard.forecasts import cluster_with_jobs
 from reprieve.dashboard.guard import Access
 from reprieve.dashboard.inventory import Inventory
 from reprieve.dashboard.planner import WhatIf
+from reprieve.dashboard.questions import cluster_with_jobs
 from reprieve.jobs import JobKinds
 from reprieve.kube import ApiError, Client, Resource
 from reprieve.objects import ReprieveError

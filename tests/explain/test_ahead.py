@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from reprieve.explain import Evidence, ahead, explain
-from tests.builders import composite, node, owned_by, pod
+from reprieve.records import Run
+from tests.builders import composite, job, node, owned_by, pod
 
 NOW = datetime(2026, 1, 1, 2, tzinfo=UTC)
 
@@ -47,12 +48,29 @@ def test_a_job_that_was_not_read_is_not_blamed():
     assert answer.when.sentence == "When it starts: ask `reprieve when Pod/default/w`."
 
 
+def test_runs_that_controllers_noted_are_its_history():
+    past = [
+        Run(ran=f"Job/default/train-{number}", time=NOW, seconds=60 * minutes, end="ended", uid=str(number))
+        for number, minutes in enumerate(range(62, 162, 10))
+    ]
+    objects = (node("n", 4), running("a", 4, owner="train-99"), job("train-99"), pod("w", 2))
+    assert asked(*objects).when.outcome == "unknown"
+    found = asked(*objects, runs=past).when
+    assert found.outcome == "later"
+    assert 0 < found.start.low < found.start.median < found.start.high
+    assert any("drawn from earlier runs" in each for each in found.assumptions)
+
+
+def test_a_tree_of_groups_is_no_hindrance():
+    answer = asked(node("n", 4), running("a", 4, "90m"), pod("w", 2), composite("tree", 1, 0))
+    assert (answer.when.outcome, answer.when.start.median) == ("later", 1800)
+
+
 @pytest.mark.parametrize(
     ("objects", "more"),
     [
         ([node("n", 1), pod("w", 2)], {}),  # it does not start as things are
         ([node("n", 4), running("a", 4, "90m"), pod("w", 2)], {"partial": True}),
-        ([node("n", 4), running("a", 4, "90m"), pod("w", 2), composite("tree", 1, 0)], {}),
         ([node("n", 4), running("w", 4, "90m")], {}),  # it runs
     ],
 )

@@ -1,16 +1,18 @@
 """What the asker may not see is not shown, and what is missing does not make the answer wrong."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 import pytest
 
-from reprieve.explain import explain
+from reprieve.explain import explain, parse_target
 from reprieve.explain.collect import from_cluster
 from reprieve.explain.redaction import HIDDEN, namespaces_of, without
-from reprieve.kube import NODES, PODS, ApiError, Resource
+from reprieve.kube import JOBS, NODES, PODS, ApiError, Resource
 from reprieve.kube.client import Listing
 from reprieve.objects import Reference
+from tests.builders import job, node, owned_by, pod
 from tests.explain.test_storm import NOW
 
 RECORD: dict[str, Any] = {
@@ -84,3 +86,52 @@ async def test_rights_to_one_namespace_show_that_one_and_name_what_is_missing():
     assert "decisions about pods in 5 namespaces: you may not read pods there" in answer.not_shown
     victim = explain("pod/data/crunch-0", evidence, NOW)
     assert victim.sentence == f"Pod data/crunch-0 is gone: it was preempted by {HIDDEN}."
+
+
+class Cluster:
+    """One full node; whether its jobs may be listed is the question."""
+
+    def __init__(self, *, jobs: bool) -> None:
+        self._jobs = jobs
+        owner, expected = {"ownerReferences": [owned_by("Job", "train")]}, "reprieve.dev/expected-runtime"
+        self._items = {
+            NODES: [node("n", 4)],
+            PODS: [
+                pod("train-x", 4, on="n", start="2026-11-15T20:00:00Z", namespace="other", metadata=owner),
+                pod("w", 2, namespace="mine"),
+            ],
+            JOBS: [job("train", namespace="other", metadata={"annotations": {expected: "90m"}})],
+        }
+
+    async def served(self, resource: Resource) -> Resource | None:
+        return next((each for each in self._items if each.plural == resource.plural), None)
+
+    async def listing(self, resource: Resource, namespace: str = "") -> Listing:
+        if resource.plural == "jobs" and not self._jobs:
+            raise ApiError(403, "Forbidden", "no")
+        found = next(items for each, items in self._items.items() if each.plural == resource.plural)
+        return Listing([each for each in found if namespace in ("", each["metadata"].get("namespace"))], "1")
+
+
+async def test_jobs_of_other_namespaces_are_read_for_how_long_they_run():
+    client: Any = Cluster(jobs=True)
+    evidence = await from_cluster(client, Reference.parse("pod/mine/w"))
+    assert evidence.not_shown == []
+    for target in ("pod/mine/w", "job/other/train", "deployment/other/web"):
+        jobs = (await from_cluster(client, parse_target(target))).of_kind("Job")
+        assert len([*jobs]) == 1, target
+    now = datetime(2026, 11, 15, 21, tzinfo=UTC)
+    found = explain("pod/mine/w", evidence, now, ahead=True).when
+    assert found is not None
+    assert found.sentence == "Pod/mine/w starts in 30 min (2026-11-15 21:30:00)."
+
+
+async def test_whoever_may_not_list_jobs_is_told_what_is_missing():
+    client: Any = Cluster(jobs=False)
+    evidence = await from_cluster(client, Reference.parse("pod/mine/w"))
+    assert not evidence.partial
+    assert evidence.not_shown == [
+        "jobs of the whole cluster: you may not list them, nor know how long they run"
+    ]
+    evidence = await from_cluster(client, Reference.parse("job/mine/w"))
+    assert evidence.not_shown[0] == "jobs in namespace mine: you may not list them"

@@ -203,3 +203,17 @@ def test_a_preempted_workload_names_its_preemptor_if_that_is_visible(known: bool
     objects = [small, *([workload("big", metadata={"uid": "uid-big"})] if known else [])]
     answer = explain("workload/ml/small", Evidence(objects, partial=True), NOW)
     assert answer.preempted_by[0].by == ("Workload/ml/big" if known else "")
+
+
+def test_a_device_that_no_node_has_is_not_to_be_freed_and_its_name_is_doubted():
+    """`nvidia.com/gpus`: "free 1 more on node n" was the advice, where there is none to free."""
+    have = node("n", "8")
+    have["status"]["allocatable"]["nvidia.com/gpu"] = "8"
+    asks = [{"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpus": "1"}}}]
+    waits = pod("p", status={"conditions": scheduled_false("0/1 nodes are available")}, containers=asks)
+    answer = explain("pod/ml/p", Evidence([have, waits]), NOW)
+    assert answer.details == [
+        "It asks for 1 nvidia.com/gpus, and no node that would take it has any; "
+        "did you mean 'nvidia.com/gpu'?"
+    ]
+    assert answer.would_help == ["Add a node with 1 nvidia.com/gpus free: then it fits."]

@@ -7,9 +7,10 @@
 `inventory` keeps compact records of the objects a page shows, `views`, `quota_views` and `fleet_views` turn
 them into JSON, `history` keeps the last hours, `feed` fills the inventory from an API server and knows when
 that fails. `departures` counts who made way for whom, `units` and `stories` tell the life of one, `search`
-finds it, `documents` reads it as it is written. `planner` answers the what-if form and says why and
-(`forecasts`) when, `guard` decides who may look, `app` serves it all. Nothing here decides anything else:
-reasons come from decision records and plans and are only rendered.
+finds it, `documents` reads it as it is written, `decision_views` lists what was decided. `planner` answers
+the what-if form and says why and when (`questions`), `guard` decides who may look, `files` has the page's own
+scripts, `app` serves it all. Nothing here decides anything else: reasons come from decision records and plans
+and are only rendered.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -62,11 +63,11 @@ def _serve(
         async with feeding(client, inventory, contact):
             yield
 
-    ask = WhatIf(client, config.to_dict())
+    ask = WhatIf(client, config.to_dict(), runs=decisions.runs)
     Dashboard(
         inventory,
         decisions,
-        Asked(ask, ask.explain, ask.compare, Documents(client), ask.when),
+        Asked(ask, ask.explain, ask.compare, Documents(client, config.job_kinds()), ask.when),
         quota=lambda shown, now: quota_view(shown, rules, now),
         fleet=lambda shown, _: fleet_view(shown, turn),
         contact=contact,

@@ -1,8 +1,8 @@
 """The page's HTTP side: static files, JSON, server-sent events, the what-if form.
 
-Everything is read-only. The stream only says that something changed (at most once a second); the page then
-fetches the state, which is made and compressed once for all viewers. No request leaves the origin: the policy
-below forbids it.
+Everything is read-only. The stream only says that something changed (at most once a second), and which
+version is there now; a page that has another one fetches the state, which is made and compressed once for all
+viewers. No request leaves the origin: the policy below forbids it.
 """
 
 import asyncio
@@ -11,26 +11,25 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import count
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
 from aiohttp import web
 
+from reprieve.dashboard.decision_views import Wanted, flows, listed
 from reprieve.dashboard.departures import Departures
 from reprieve.dashboard.feed import Contact
-from reprieve.dashboard.forecasts import BadQuestion, Forecaster
+from reprieve.dashboard.files import Files
 from reprieve.dashboard.guard import HEADERS, refusal
 from reprieve.dashboard.history import EVERY_SECONDS, QUEUES_EVERY_SECONDS, History, QueueTrends
 from reprieve.dashboard.inventory import Inventory
+from reprieve.dashboard.questions import BadQuestion, Forecaster
 from reprieve.dashboard.search import search
 from reprieve.dashboard.stories import story
-from reprieve.dashboard.units import team_of_unit
-from reprieve.dashboard.views import ClusterViews, View, node_detail
+from reprieve.dashboard.views import ClusterViews, View, node_detail, waiting_pods
 from reprieve.objects import ReprieveError
-from reprieve.records import Decision
+from reprieve.records import Decision, Run
 
-STATIC = Path(__file__).parent / "static"
 TICK_SECONDS = 1.0
 SAMPLE_SECONDS = 1.0
 KEEP_ALIVE_TICKS = 15
@@ -49,6 +48,11 @@ class Decisions(Protocol):
 
     def find(self) -> Iterator[Decision]:
         """All that are kept, newest first."""
+        ...
+
+    @property
+    def runs(self) -> Iterable[Run]:
+        """What has ended, and for how long it ran."""
         ...
 
 
@@ -102,6 +106,7 @@ class Dashboard:
         self._contact = contact or Contact(now)
         self._login = login
         self._now = now
+        self._files = Files()
         self._views = ClusterViews(inventory)
         self._history = History()
         self._history.recall(_evictions(decisions), decisions.victims, now())
@@ -113,13 +118,15 @@ class Dashboard:
     def add_routes(self, app: web.Application) -> None:
         """Serve the page at `/` of this application."""
         app.router.add_get("/", self._index)
-        app.router.add_static("/static", STATIC)
+        app.router.add_get("/static/{name:.+}", self._file)
         app.router.add_get("/api/state", self._state)
         app.router.add_get("/api/stream", self._stream)
         app.router.add_get("/api/nodes/{name}", self._node)
         app.router.add_get("/api/history", self._recent)
         app.router.add_get("/api/trends", self._queue_trends)
+        app.router.add_get("/api/waiting", self._waiting)
         app.router.add_get("/api/flows", self._flows)
+        app.router.add_get("/api/preemptions", self._preemptions)
         app.router.add_get("/api/search", self._search)
         app.router.add_get("/api/story", self._story)
         app.router.add_get("/api/explain", self._explain)
@@ -147,14 +154,17 @@ class Dashboard:
     def _version(self) -> "Version":
         return self._inventory.revision, self._decisions.preemptions, self._contact.revision
 
-    async def _index(self, _: web.Request) -> web.StreamResponse:
-        return web.FileResponse(STATIC / "index.html")
+    async def _index(self, request: web.Request) -> web.Response:
+        return self._files.answer(request, "index.html")
+
+    async def _file(self, request: web.Request) -> web.Response:
+        return self._files.answer(request, request.match_info["name"])
 
     async def _state(self, request: web.Request) -> web.Response:
         """Made and compressed once for all viewers; the compression runs beside the loop."""
         version = self._version()
         if self._cached is None or self._cached[0] != version:
-            body = msgspec.json.encode(self._whole_state())
+            body = msgspec.json.encode({**self._whole_state(), "version": _name(version)})
             self._cached = (version, body, await asyncio.to_thread(zlib.compress, body, 1))
         _, body, small = self._cached
         if "deflate" not in request.headers.get("Accept-Encoding", ""):
@@ -193,7 +203,7 @@ class Dashboard:
         while True:
             version = self._version()
             if version != seen:
-                await response.write(b"event: changed\ndata: %d\n\n" % version[0])
+                await response.write(b"event: changed\ndata: %s\n\n" % _name(version).encode())
                 seen, quiet = version, 0
             elif quiet >= KEEP_ALIVE_TICKS:
                 await response.write(b": still here\n\n")
@@ -206,23 +216,27 @@ class Dashboard:
         detail = node_detail(self._inventory, name)
         return _json(detail) if detail else refusal(404, f"there is no node {name!r}")
 
+    async def _waiting(self, request: web.Request) -> web.Response:
+        return _json({"items": waiting_pods(self._inventory, request.query.get("of", ""))})
+
     async def _recent(self, request: web.Request) -> web.Response:
-        since = request.query.get("since", "0")
-        if not (since.isascii() and since.isdigit()):
-            return refusal(400, f"since must be Unix seconds, not {since!r}")
-        response = _json(self._history.to_dict(int(since)))
+        response = _narrowed(request, lambda wanted: self._history.to_dict(wanted.since))
         response.enable_compression()
         return response
 
     async def _queue_trends(self, _: web.Request) -> web.Response:
         return _json(self._trends.to_dict())
 
-    async def _flows(self, _: web.Request) -> web.Response:
+    async def _flows(self, request: web.Request) -> web.Response:
         self._departures.read(self._decisions.find())
-        found = self._departures.flows()
-        for flow in found["items"]:
-            flow["team"] = team_of_unit(flow["by"], self._inventory)
-        return _json(found)
+        return _narrowed(request, lambda wanted: flows(wanted, self._inventory, self._departures))
+
+    async def _preemptions(self, request: web.Request) -> web.Response:
+        self._departures.read(self._decisions.find())
+        return _narrowed(
+            request,
+            lambda wanted: listed(self._decisions.find(), wanted, self._inventory, self._departures),
+        )
 
     async def _search(self, request: web.Request) -> web.Response:
         return _json(await search(request.query.get("q", "")[:LONGEST_SEARCH], self._inventory))
@@ -255,9 +269,16 @@ async def _planned(request: web.Request, planner: Planner) -> web.Response:
         return refusal(413, f"the manifests are larger than {MANIFEST_BYTES} bytes")
     try:
         body = msgspec.json.decode(await request.read(), type=dict[str, str])
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         return refusal(400, f'expected {{"manifest": "...", "for": "KIND/NAMESPACE/NAME"}}: {error}')
     return await _told(planner(body.get("manifest", ""), body.get("for", "")))
+
+
+def _narrowed(request: web.Request, answer: Callable[[Wanted], View]) -> web.Response:
+    try:
+        return _json(answer(Wanted.of(request.query)))
+    except BadQuestion as error:
+        return refusal(400, str(error))
 
 
 async def _told(answer: Awaitable[Any]) -> web.Response:
@@ -273,6 +294,10 @@ def _json(value: Any) -> web.Response:
 
 Version = tuple[int, int, int]
 """What a state was made of: revisions of the inventory, of the decisions, of the contact."""
+
+
+def _name(version: Version) -> str:
+    return ".".join(map(str, version))
 
 
 def _evictions(decisions: Decisions) -> Iterator[tuple[datetime, int]]:

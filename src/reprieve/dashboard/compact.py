@@ -5,10 +5,12 @@ from datetime import datetime
 from sys import intern
 from typing import Any, NamedTuple
 
+from reprieve.explain import in_plain_words
 from reprieve.objects import (
     Object,
     amount,
     core,
+    devices,
     find_condition,
     kueue,
     pod_requests,
@@ -43,7 +45,10 @@ class PodRecord(NamedTuple):
     owner: str
     """What created it, as KIND/NAMESPACE/NAME."""
     team: str
-    gpus: int
+    gpus: float
+    """Asked for as a resource; what claims hold is counted by `devices`."""
+    claims: tuple[str, ...] = ()
+    """Keys of the ResourceClaims that hold its devices."""
 
 
 class GroupRecord(NamedTuple):
@@ -72,6 +77,41 @@ class CompositeRecord(NamedTuple):
     topology: str
     created: datetime | None
     team: str
+
+
+DeviceId = tuple[str, str, str]
+"""(driver, pool, device)."""
+Asks = tuple[tuple[str, int], ...]
+"""(device class, count) of each request of a claim."""
+
+
+class SliceRecord(NamedTuple):
+    driver: str
+    pool: str
+    generation: int
+    node: str
+    """Empty: its devices are reached from several nodes."""
+    devices: dict[str, tuple[str, ...]]
+    """What each device is a part of: itself, or whatever it shares the counters of."""
+
+
+class ClaimRecord(NamedTuple):
+    devices: tuple[DeviceId, ...]
+    """Those it holds."""
+    asks: Asks
+    sharers: int
+    """How many pods use it, at least one."""
+    stands_for: str = ""
+    """The pod that asks for these devices as a resource and gets them by this claim."""
+
+
+class ClassRecord(NamedTuple):
+    name: str
+    expressions: str
+
+    def names(self, driver: str) -> bool:
+        """Whether its selectors name this driver."""
+        return any(f"{quote}{driver}{quote}" in self.expressions for quote in "'\"")
 
 
 def node_record(node: core.Node) -> NodeRecord:
@@ -110,8 +150,9 @@ def workload_team(workload: kueue.Workload) -> str:
 
 
 def is_gpu(resource: str) -> bool:
-    """`nvidia.com/gpu`, `amd.com/gpu`, and shares of one such as `nvidia.com/mig-1g.5gb.gpu`."""
-    return "gpu" in resource.partition("/")[2]
+    """`nvidia.com/gpu`, `amd.com/gpu`, shares of one such as `nvidia.com/mig-1g.5gb.gpu`, and names of
+    drivers or device classes such as `gpu.nvidia.com`."""
+    return "gpu" in (resource.partition("/")[2] or resource)
 
 
 def gpus_in(amounts: dict[str, int]) -> int:
@@ -140,43 +181,98 @@ def pod_record(pod: core.Pod) -> PodRecord:
         started=pod.status.start_time,
         created=pod.metadata.creation_timestamp,
         terminating=pod.metadata.deletion_timestamp is not None,
-        why_pending=scheduled.message if scheduled and scheduled.status == "False" else "",
+        why_pending=in_plain_words(scheduled.message) if scheduled and scheduled.status == "False" else "",
         priority_class=intern(pod.spec.priority_class_name),
         owner=intern(owner_of(pod)),
         team=intern(team_of(pod.metadata.labels)),
         gpus=gpus_in(requests),
+        claims=_claim_keys(pod) if pod.spec.resource_claims else (),
     )
+
+
+def _claim_keys(pod: core.Pod) -> tuple[str, ...]:
+    """Claims that it names, and those that were made for it."""
+    made = {each.name: each.resource_claim_name for each in pod.status.resource_claim_statuses}
+    names = (each.resource_claim_name or made.get(each.name) for each in pod.spec.resource_claims)
+    return tuple(f"{pod.namespace}/{name}" for name in names if name)
+
+
+def slice_record(slice_: devices.ResourceSlice) -> SliceRecord:
+    spec = slice_.spec
+    return SliceRecord(
+        driver=intern(spec.driver),
+        pool=intern(spec.pool.name),
+        generation=spec.pool.generation,
+        node=intern(spec.node_name),
+        devices={
+            each.name: tuple(f"counters {use.counter_set}" for use in each.consumes_counters) or (each.name,)
+            for each in spec.devices
+        },
+    )
+
+
+def claim_record(claim: devices.ResourceClaim) -> ClaimRecord:
+    """Without devices for administrators, which are nobody's."""
+    allocation = claim.status.allocation
+    results = allocation.devices.results if allocation is not None else ()
+    held = tuple(
+        (intern(each.driver), intern(each.pool), each.device) for each in results if not each.admin_access
+    )
+    extended = devices.EXTENDED_CLAIM in claim.metadata.annotations
+    owner = next((each.name for each in claim.metadata.owner_references), "") if extended else ""
+    return ClaimRecord(
+        devices=held,
+        asks=_asks(claim.spec),
+        sharers=max(1, len(claim.status.reserved_for)),
+        stands_for=f"{claim.namespace}/{owner}" if owner else "",
+    )
+
+
+def _asks(spec: devices.ResourceClaimSpec) -> Asks:
+    """Of a choice the first; where all devices are asked for, at least one."""
+    exact = [each.exactly for each in spec.devices.requests if each.exactly and not each.exactly.admin_access]
+    first = [each.first_available[0] for each in spec.devices.requests if each.first_available]
+    return tuple(
+        (each.device_class_name, 1 if each.allocation_mode == devices.ALL else each.count)
+        for each in (*exact, *first)
+    )
+
+
+def template_record(template: devices.ResourceClaimTemplate) -> Asks:
+    return _asks(template.spec.spec)
+
+
+def class_record(found: devices.DeviceClass) -> ClassRecord:
+    expressions = (each.cel.expression for each in found.spec.selectors if each.cel is not None)
+    return ClassRecord(found.name, " ".join(expressions))
 
 
 def group_record(group: scheduling.PodGroup) -> GroupRecord:
     condition = find_condition(group.status.conditions, well_known.POD_GROUP_SCHEDULED)
     return GroupRecord(
-        key=group.key,
-        priority=group.spec.priority or 0,
+        **_any_group(group),
         min_count=group.min_count,
         gang=group.is_gang,
-        whole=group.disrupted_as_a_whole,
         condition=(condition.reason or condition.status) if condition else "",
-        message=condition.message if condition else "",
-        parent=group.parent_key,
-        topology=intern(group.topology_key),
+        message=in_plain_words(condition.message) if condition else "",
         priority_class=intern(group.spec.priority_class_name),
-        created=group.metadata.creation_timestamp,
-        team=intern(team_of(group.metadata.labels)),
     )
 
 
 def composite_record(group: scheduling.CompositePodGroup) -> CompositeRecord:
-    return CompositeRecord(
-        key=group.key,
-        priority=group.spec.priority or 0,
-        min_groups=group.min_group_count,
-        whole=group.disrupted_as_a_whole,
-        parent=group.parent_key,
-        topology=intern(group.topology_key),
-        created=group.metadata.creation_timestamp,
-        team=intern(team_of(group.metadata.labels)),
-    )
+    return CompositeRecord(**_any_group(group), min_groups=group.min_group_count)
+
+
+def _any_group(group: scheduling.PodGroup | scheduling.CompositePodGroup) -> dict[str, Any]:
+    return {
+        "key": group.key,
+        "priority": group.spec.priority or 0,
+        "whole": group.disrupted_as_a_whole,
+        "parent": group.parent_key,
+        "topology": intern(group.topology_key),
+        "created": group.metadata.creation_timestamp,
+        "team": intern(team_of(group.metadata.labels)),
+    }
 
 
 SHOWN: dict[type[Object], tuple[str, Callable[[Any], Any] | None]] = {
@@ -184,6 +280,10 @@ SHOWN: dict[type[Object], tuple[str, Callable[[Any], Any] | None]] = {
     core.Node: ("nodes", node_record),
     scheduling.PodGroup: ("groups", group_record),
     scheduling.CompositePodGroup: ("composites", composite_record),
+    devices.ResourceSlice: ("slices", slice_record),
+    devices.ResourceClaim: ("claims", claim_record),
+    devices.ResourceClaimTemplate: ("claim_templates", template_record),
+    devices.DeviceClass: ("device_classes", class_record),
     kueue.ClusterQueue: ("cluster_queues", None),
     kueue.Cohort: ("cohorts", None),
     kueue.LocalQueue: ("local_queues", None),

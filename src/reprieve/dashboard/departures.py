@@ -5,13 +5,14 @@ soon after it was made; what it said is kept by owner, so that a page costs what
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, date, datetime
 from typing import Any
 
-from reprieve.dashboard.compact import PodRecord, gpus_in
+from reprieve.dashboard.compact import PodRecord
 from reprieve.dashboard.inventory import Inventory
-from reprieve.objects import find_condition, format_time, kueue, pod_requests, well_known
+from reprieve.objects import find_condition, format_time, kueue, well_known
+from reprieve.quota import DUE_TO
 from reprieve.records import Decision
 
 View = dict[str, Any]
@@ -58,7 +59,8 @@ class Departures:
             line = lines.setdefault(name, _line(name, unit, victim))
             line["pods"] += _pods(known)
             line["broken"] += bool(victim.get("violatesBudget"))
-            hours = _gpu_hours(known, decision.time)
+            line["priority"] = _higher(line["priority"], victim.get("priority"))
+            hours = self._gpu_hours(known, decision.time)
             line["gpuHours"] += hours or 0.0
             line["unknown"] += hours is None
         self._kept[decision.id] = (decision, lines)
@@ -75,6 +77,18 @@ class Departures:
             return gone if gone is not None else held
         pod = inventory.pods.get(victim.get("pod", ""))
         return pod if pod is not None and pod.node else inventory.departed.get(f"Pod/{victim.get('pod')}")
+
+    def _gpu_hours(self, known: PodRecord | kueue.Workload | None, end: datetime) -> float | None:
+        """What it worked for nothing; None when its start is not known."""
+        if known is None:
+            return None
+        if isinstance(known, PodRecord):
+            gpus, start = self._inventory.devices.gpus_of_pod(known), known.started
+        else:
+            gpus, start = self._inventory.devices.gpus_of_workload(known), _admitted(known)
+        if not gpus:
+            return 0.0
+        return None if start is None else max(0.0, gpus * (end - start).total_seconds() / 3600)
 
     def _owner(self, unit: str, known: PodRecord | kueue.Workload | None) -> str:
         if unit.startswith(WHOLE_UNITS) or not isinstance(known, PodRecord):
@@ -94,12 +108,14 @@ class Departures:
     def today(self, now: datetime) -> View:
         """Since midnight UTC: preemptions, pods, hours of GPUs; `unknown`: victims whose start nobody saw."""
         day = self._days.get(now.astimezone(UTC).date(), _nothing())
-        return {**day, "gpuHours": round(day["gpuHours"], 1)}
+        return {**day, "gpuHours": round(day["gpuHours"], 4)}  # seconds of one GPU are not nothing
 
-    def flows(self) -> View:
+    def flows(self, wanted: Callable[[Decision], bool] = lambda _: True) -> View:
         """Preemptors with their victims by owner, the last first: a gang or a job that made way is one."""
         found: dict[str, View] = {}
         for decision, lines in reversed(self._kept.values()):
+            if not wanted(decision):
+                continue
             time = format_time(decision.time)
             flow = found.setdefault(
                 decision.for_, {"by": decision.for_, "time": time, "ids": [], "victims": {}}
@@ -158,6 +174,7 @@ def _line(name: str, unit: str, victim: dict[str, Any]) -> View:
         "broken": 0,
         "gpuHours": 0.0,
         "unknown": 0,
+        "priority": None,
         **_what(victim),
     }
 
@@ -165,12 +182,21 @@ def _line(name: str, unit: str, victim: dict[str, Any]) -> View:
 def _what(victim: dict[str, Any]) -> View:
     """One victim's reason, and the names in it, for those who say it once for many."""
     reason = victim.get("reason") or victim.get("message") or ""
-    return {"reason": reason, "node": victim.get("node", ""), "pod": victim.get("pod", "")}
+    return {
+        "reason": DUE_TO.get(reason, reason),
+        "node": victim.get("node", ""),
+        "pod": victim.get("pod", ""),
+    }
 
 
 def _add(sum_: View, line: View) -> None:
     for name in ("pods", "broken", "gpuHours", "unknown"):
         sum_[name] += line[name]
+    sum_["priority"] = _higher(sum_["priority"], line["priority"])
+
+
+def _higher(one: int | None, other: int | None) -> int | None:
+    return max((each for each in (one, other) if each is not None), default=None)
 
 
 def _nothing() -> View:
@@ -178,7 +204,7 @@ def _nothing() -> View:
 
 
 def _rounded(line: View) -> View:
-    return {**line, "gpuHours": round(line["gpuHours"], 2)}
+    return {**line, "gpuHours": round(line["gpuHours"], 4)}
 
 
 def _most_pods(line: View) -> tuple[int, str]:
@@ -189,16 +215,6 @@ def _pods(known: PodRecord | kueue.Workload | None) -> int:
     return sum(each.count for each in known.spec.pod_sets) if isinstance(known, kueue.Workload) else 1
 
 
-def _gpu_hours(known: PodRecord | kueue.Workload | None, end: datetime) -> float | None:
-    """What it worked for nothing; None when its start is not known."""
-    if known is None:
-        return None
-    if isinstance(known, PodRecord):
-        gpus, start = known.gpus, known.started
-    else:
-        gpus = sum(gpus_in(pod_requests(each.template.spec)) * each.count for each in known.spec.pod_sets)
-        admitted = find_condition(known.status.conditions, well_known.ADMITTED)
-        start = admitted.last_transition_time if admitted is not None else None
-    if not gpus:
-        return 0.0
-    return None if start is None else max(0.0, gpus * (end - start).total_seconds() / 3600)
+def _admitted(workload: kueue.Workload) -> datetime | None:
+    admitted = find_condition(workload.status.conditions, well_known.ADMITTED)
+    return admitted.last_transition_time if admitted is not None else None

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from reprieve.jobs import JobKinds
 from reprieve.kube import (
     CLUSTER_QUEUES,
     COHORTS,
@@ -18,12 +19,14 @@ from reprieve.kube import (
     LOCAL_QUEUES,
     MULTIKUEUE_CLUSTERS,
     NODES,
+    OWNER_KINDS,
     POD_GROUPS,
     PODS,
     ApiError,
     Client,
     Resource,
     TransportError,
+    job_resources,
 )
 from reprieve.objects import Document, ReprieveError, format_yaml
 
@@ -48,8 +51,11 @@ LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 class Documents:
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, jobs: JobKinds | None = None) -> None:
+        """`jobs`: the kinds that create pods."""
         self._client = client
+        creators = {each.kind: each for each in (*OWNER_KINDS, *job_resources(jobs or JobKinds()))}
+        self._kinds = {**creators, **KINDS}
 
     async def __call__(self, name: str) -> dict[str, Any]:
         """`yaml` and `events`, newest first."""
@@ -65,10 +71,10 @@ class Documents:
 
     async def _yaml(self, kind: str, namespace: str, name: str) -> str:
         """Empty when it is not there, or of a kind that the page does not read."""
-        if kind not in KINDS:
+        if kind not in self._kinds:
             return ""
-        for document in await self._listed(KINDS[kind], namespace, f"metadata.name={name}"):
-            head = {"apiVersion": KINDS[kind].api_version, "kind": kind}
+        for document in await self._listed(self._kinds[kind], namespace, f"metadata.name={name}"):
+            head = {"apiVersion": self._kinds[kind].api_version, "kind": kind}
             return await asyncio.to_thread(_written, {**head, **document})
         return ""
 

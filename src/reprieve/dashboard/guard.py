@@ -17,15 +17,14 @@ import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 from html import escape
-from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 from aiohttp import web
 
+from reprieve.dashboard.files import STATIC
 from reprieve.dashboard.sessions import LIFETIME_SECONDS, Sessions
 
-STATIC = Path(__file__).parent / "static"
 OPEN = frozenset({"/healthz", "/livez", "/readyz", "/metrics", "/login", "/logout"})
 COOKIE = "reprieve"
 WRONG_TOKEN_SECONDS = 1.0

@@ -12,13 +12,18 @@ from typing import Any
 
 from reprieve.dashboard.compact import (
     SHOWN,
+    Asks,
+    ClaimRecord,
+    ClassRecord,
     CompositeRecord,
     GroupRecord,
     NodeRecord,
     PodRecord,
+    SliceRecord,
     gpus_in,
     workload_team,
 )
+from reprieve.dashboard.devices import Devices
 from reprieve.objects import Object, core, find_condition, kueue, well_known
 
 QUOTA_TABLES = frozenset({"cluster_queues", "cohorts", "local_queues", "flavors", "checks", "workloads"})
@@ -37,6 +42,11 @@ class Inventory:
         self.revision = 0
         self.quota_revision = 0
         self.nodes: dict[str, NodeRecord] = {}
+        self.slices: dict[str, SliceRecord] = {}
+        self.claims: dict[str, ClaimRecord] = {}
+        self.claim_templates: dict[str, Asks] = {}
+        self.devices = Devices(self.claims, self.claim_templates)
+        self.device_classes: dict[str, ClassRecord] = {}
         self.pods: dict[str, PodRecord] = {}
         self.groups: dict[str, GroupRecord] = {}
         self.composites: dict[str, CompositeRecord] = {}
@@ -51,7 +61,7 @@ class Inventory:
         self.nominated = Shelves()
         """Waiting pods by the node they are nominated to."""
         self.waiting = Shelves()
-        """Waiting pods by unit."""
+        """Waiting pods by what waits: their group, else whatever created them, else each for itself."""
         self.members = Shelves()
         """Pods by group."""
         self.leaving = 0
@@ -111,13 +121,20 @@ class Inventory:
                     self.cpus.total += step * node.allocatable.get("cpu", 0)
         elif table == "groups":
             self.stale_groups.add(key)
+        elif table == "slices":
+            self.stale_nodes |= self.devices.change_slice(key, old, new)
+        elif table == "claims":
+            self.stale_nodes |= self.devices.change_claim(old, new)
+        elif table == "device_classes":
+            self.devices.change_class(key, new)
         elif table == "pods":
             if old is not None:
                 self._shelve(old, -1)
             if new is not None:
                 self._shelve(new, +1)
             elif old is not None and old.node:
-                self.departed.add(f"Pod/{key}", old)
+                # Its claims go with it: what they held is part of what is remembered.
+                self.departed.add(f"Pod/{key}", old._replace(gpus=self.devices.gpus_of_pod(old), claims=()))
 
     def _belongs(self, key: str, team: str, step: int) -> None:
         self.namespaces[intern(key.partition("/")[0])] += step
@@ -155,13 +172,18 @@ class Inventory:
             if not self.priorities[pod.priority]:
                 del self.priorities[pod.priority]
         elif not pod.terminating:
-            move(self.waiting, f"PodGroup/{pod.group}" if pod.group else f"Pod/{pod.key}", pod)
+            move(self.waiting, waiting_unit(pod), pod)
             self.waiting_classes[pod.priority_class or f"priority {pod.priority}"] += step
             if pod.nominated:
                 self.gpus.promised += step * pod.gpus
                 self.cpus.promised += step * pod.requests.get("cpu", 0)
                 move(self.nominated, pod.nominated, pod)
                 self.stale_nodes.add(pod.nominated)
+
+
+def waiting_unit(pod: PodRecord) -> str:
+    """What people wait for: pods of one job are one."""
+    return f"PodGroup/{pod.group}" if pod.group else pod.owner or f"Pod/{pod.key}"
 
 
 def has_quota(workload: kueue.Workload) -> bool:
@@ -174,8 +196,8 @@ class Tally:
     """How much of something there is, what runs uses of it, and what is promised to those who wait."""
 
     total: int = 0
-    used: int = 0
-    promised: int = 0
+    used: float = 0
+    promised: float = 0
 
 
 class Departed:

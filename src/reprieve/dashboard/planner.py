@@ -13,11 +13,11 @@ from typing import Any
 import msgspec
 
 from reprieve.config import Configuration
-from reprieve.dashboard.forecasts import asked_for, cluster_with_jobs
+from reprieve.dashboard.questions import asked_for, cluster_with_jobs, cluster_with_owners
 from reprieve.dashboard.worker import Ask, Question, Reply
-from reprieve.kube import EVENTS, QUOTA_KINDS, SCHEDULER_KINDS, Client, dump_cluster
+from reprieve.kube import Client, dump_cluster
 from reprieve.objects import ReprieveError
-from reprieve.records import Decision
+from reprieve.records import Decision, Run
 
 SECONDS = 30
 BYTES = 4 << 30
@@ -33,11 +33,18 @@ class WhatIf:
     """Answers forms, one after the other."""
 
     def __init__(
-        self, client: Client, config: Mapping[str, Any] | None = None, *, seconds: int = SECONDS
+        self,
+        client: Client,
+        config: Mapping[str, Any] | None = None,
+        *,
+        runs: Iterable[Run] = (),
+        seconds: int | None = None,
     ) -> None:
+        """`runs`: what has ended, as far as it is known at any time."""
         self._client = client
+        self._runs = runs
         self._config = dict(config) if config is not None else None
-        self._seconds = seconds
+        self._seconds = SECONDS if seconds is None else seconds
         self._turn = asyncio.Lock()
         self._waiting = 0
 
@@ -57,13 +64,13 @@ class WhatIf:
         question = Question(
             "", target, self._config, self._seconds, BYTES, ask="explain", records=records[:MOST_RECORDS]
         )
-        return await self._ask(question, self._client.dump_all((*SCHEDULER_KINDS, *QUOTA_KINDS, EVENTS)))
+        return await self._ask(question, cluster_with_owners(self._client, target, question.notes))
 
     async def when(self, target: str) -> dict[str, Any]:
         """When it starts."""
         config = Configuration.load(self._config)
         named = str(asked_for(target, config))
-        question = Question("", named, self._config, self._seconds, BYTES, ask="when")
+        question = Question("", named, self._config, self._seconds, BYTES, ask="when", runs=[*self._runs])
         cluster = cluster_with_jobs(self._client, config.job_kinds(), question.notes)
         return await self._ask(question, cluster)
 

@@ -7,6 +7,7 @@ has the true numbers.
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from heapq import nsmallest
 from typing import Any
@@ -63,10 +64,18 @@ class ClusterViews:
 
 
 def _capacity(inventory: Inventory) -> View:
-    """Of what is scarce: GPUs, where there are any."""
-    tally = inventory.gpus if inventory.gpus.total else inventory.cpus
-    resource = "gpu" if tally is inventory.gpus else "cpu"
-    return {"resource": resource, "total": tally.total, "used": tally.used, "promised": tally.promised}
+    """Of what is scarce: GPUs, where there are any; a node offers them as a resource or as devices."""
+    tally, devices = inventory.gpus, inventory.devices.gpus()
+    if not tally.total + devices.total:
+        cpus = inventory.cpus
+        return {"resource": "cpu", "total": cpus.total, "used": cpus.used, "promised": cpus.promised}
+    nominated = (pod for pods in inventory.nominated.values() for pod in pods.values())
+    return {
+        "resource": "gpu",
+        "total": tally.total + devices.total,
+        "used": tally.used + devices.used,
+        "promised": tally.promised + inventory.devices.promised(nominated),
+    }
 
 
 def _most(counted: Counter[str], limit: int) -> dict[str, int]:
@@ -75,7 +84,7 @@ def _most(counted: Counter[str], limit: int) -> dict[str, int]:
 
 
 def _queue_view(inventory: Inventory) -> list[View]:
-    """The first waiting units in the order they are tried: priority, then age, then name."""
+    """The first that wait, in the order in which they are tried: priority, then age, then name."""
     groups = inventory.groups
 
     def order(unit: str) -> tuple[int, float, str]:
@@ -84,7 +93,7 @@ def _queue_view(inventory: Inventory) -> list[View]:
         return -_priority(pods, groups), min(created, default=0.0), unit
 
     first = nsmallest(SHOWN_UNITS, inventory.waiting, key=order)
-    return [_unit_view(unit, inventory.waiting.on(unit), groups) for unit in first]
+    return [_unit_view(unit, inventory) for unit in first]
 
 
 def _priority(pods: list[PodRecord], groups: dict[str, GroupRecord]) -> int:
@@ -92,21 +101,45 @@ def _priority(pods: list[PodRecord], groups: dict[str, GroupRecord]) -> int:
     return group.priority if group else max(pod.priority for pod in pods)
 
 
-def _unit_view(unit: str, pods: list[PodRecord], groups: dict[str, GroupRecord]) -> View:
-    group = groups.get(pods[0].group)
+def _unit_view(unit: str, inventory: Inventory) -> View:
+    pods = inventory.waiting.on(unit)
+    group = inventory.groups.get(pods[0].group)
     created = [pod.created for pod in pods if pod.created]
+    why, reasons = _why(pods)
     return {
         "unit": unit,
         "team": (group.team if group else "") or pods[0].team,
         "class": (group.priority_class if group else "") or pods[0].priority_class,
-        "gpus": sum(pod.gpus for pod in pods),
-        "priority": _priority(pods, groups),
+        "gpus": inventory.devices.gpus_of(pods),
+        "priority": _priority(pods, inventory.groups),
         "pods": len(pods),
         "since": format_time(min(created)) if created else None,
         "nominated": sorted({pod.nominated for pod in pods if pod.nominated}),
-        "why": (group.message if group else "")
-        or next((pod.why_pending for pod in sorted(pods, key=lambda pod: pod.key) if pod.why_pending), ""),
+        "why": (group.message if group else "") or why,
+        "reasons": 1 if group and group.message else reasons,
     }
+
+
+def _why(pods: list[PodRecord]) -> tuple[str, int]:
+    """What most of them wait for, and how many reasons there are."""
+    counted = Counter(pod.why_pending for pod in sorted(pods, key=lambda pod: pod.key) if pod.why_pending)
+    return next(((why, len(counted)) for why, _ in counted.most_common(1)), ("", 0))
+
+
+def waiting_pods(inventory: Inventory, unit: str) -> list[View]:
+    """Each waiting pod of a row of the queue, as it is tried."""
+    pods = sorted(inventory.waiting.on(unit), key=lambda pod: (-pod.priority, counting_order(pod.key)))
+    return [
+        {
+            "pod": pod.key,
+            "priority": pod.priority,
+            "gpus": inventory.devices.gpus_of([pod]),
+            "since": format_time(pod.created) if pod.created else None,
+            "nominated": pod.nominated,
+            "why": pod.why_pending,
+        }
+        for pod in pods[:SHOWN_UNITS]
+    ]
 
 
 class NodeViews:
@@ -128,23 +161,23 @@ class NodeViews:
                 changed |= self._views.pop(name, None) is not None
                 continue
             changed |= name not in self._views
-            self._views[name] = _node_view(
-                node, inventory.on_node.on(name), len(inventory.nominated.get(name, ()))
-            )
+            self._views[name] = _node_view(node, inventory)
         inventory.stale_nodes.clear()
         if changed:
             self._order = sorted(self._views, key=counting_order)
         return [self._views[name] for name in self._order]
 
 
-def _node_view(node: NodeRecord, pods: list[PodRecord], nominated: int) -> View:
+def _node_view(node: NodeRecord, inventory: Inventory) -> View:
     """`used` and `shares` are of the node's scarcest resource; `free` is what is left of all of them."""
-    used = _used_by(pods)
-    resource = _scarcest(node, used)
-    total = node.allocatable.get(resource, 0) or 1
-    shares: dict[tuple[int, str], int] = defaultdict(int)
-    for pod in pods:
-        shares[pod.priority, pod.group] += pod.requests.get(resource, 0)
+    pods = inventory.on_node.on(node.name)
+    requests = [_requests(pod, inventory) for pod in pods]
+    allocatable, used = _allocatable(node, inventory), _used_by(requests)
+    resource = _scarcest(allocatable, used)
+    total = allocatable.get(resource, 0) or 1
+    shares: dict[tuple[int, str], float] = defaultdict(float)
+    for pod, asked in zip(pods, requests, strict=True):
+        shares[pod.priority, pod.group] += asked.get(resource, 0)
     return {
         "name": node.name,
         "zone": node.zone,
@@ -157,11 +190,22 @@ def _node_view(node: NodeRecord, pods: list[PodRecord], nominated: int) -> View:
         "resource": resource,
         "used": round(used.get(resource, 0) / total, 4),
         "shares": [[p, group, round(n / total, 4)] for (p, group), n in sorted(shares.items()) if n],
-        "free": {r: max(0, n - used.get(r, 0)) for r, n in node.allocatable.items() if n and r != "pods"},
+        "free": {r: max(0, n - used.get(r, 0)) for r, n in allocatable.items() if n and r != "pods"},
         "pods": len(pods),
         "terminating": sum(pod.terminating for pod in pods),
-        "nominated": nominated,
+        "nominated": len(inventory.nominated.get(node.name, ())),
     }
+
+
+def _allocatable(node: NodeRecord, inventory: Inventory) -> dict[str, int]:
+    """With its devices, each driver's as a resource of its name."""
+    return {**node.allocatable, **inventory.devices.on_node(node.name)}
+
+
+def _requests(pod: PodRecord, inventory: Inventory) -> Mapping[str, float]:
+    """With the devices that its claims hold."""
+    held = inventory.devices.of_pod(pod)
+    return {**pod.requests, **held} if held else pod.requests
 
 
 def node_detail(inventory: Inventory, name: str) -> View | None:
@@ -170,7 +214,7 @@ def node_detail(inventory: Inventory, name: str) -> View | None:
     if node is None:
         return None
     pods, nominated = inventory.on_node.on(name), inventory.nominated.on(name)
-    used = _used_by(pods)
+    used = _used_by(_requests(pod, inventory) for pod in pods)
     return {
         "name": name,
         "zone": node.zone,
@@ -180,21 +224,23 @@ def node_detail(inventory: Inventory, name: str) -> View | None:
         "cordoned": node.unschedulable,
         "resources": [
             {"name": resource, "allocatable": total, "used": used.get(resource, 0)}
-            for resource, total in sorted(node.allocatable.items())
+            for resource, total in sorted(_allocatable(node, inventory).items())
         ],
-        "pods": [pod_view(pod) for pod in sorted(pods + nominated, key=lambda p: (-p.priority, p.key))],
+        "pods": [
+            pod_view(pod, inventory) for pod in sorted(pods + nominated, key=lambda p: (-p.priority, p.key))
+        ],
     }
 
 
-def pod_view(pod: PodRecord) -> View:
+def pod_view(pod: PodRecord, inventory: Inventory) -> View:
     return {
         "pod": pod.key,
         "priority": pod.priority,
         "group": pod.group,
-        "requests": {r: n for r, n in pod.requests.items() if n},
+        "requests": {r: n for r, n in _requests(pod, inventory).items() if n},
         "phase": pod.phase,
         "terminating": pod.terminating,
-        "nominated": not pod.node,
+        "nominated": bool(pod.nominated and not pod.node),
         "started": format_time(pod.started) if pod.started else None,
         "created": format_time(pod.created) if pod.created else None,
     }
@@ -206,18 +252,18 @@ def counting_order(name: str) -> list[tuple[int, int, str]]:
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]
 
 
-def _used_by(pods: list[PodRecord]) -> dict[str, int]:
-    used: dict[str, int] = defaultdict(int)
-    for pod in pods:
-        for resource, n in pod.requests.items():
+def _used_by(requests: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    used: dict[str, float] = defaultdict(int)
+    for asked in requests:
+        for resource, n in asked.items():
             used[resource] += n
-    used["pods"] = len(pods)
+        used["pods"] += 1
     return used
 
 
-def _scarcest(node: NodeRecord, used: dict[str, int]) -> str:
+def _scarcest(allocatable: Mapping[str, int], used: Mapping[str, float]) -> str:
     """The resource whose used share is highest."""
-    shares = [(used.get(r, 0) / total, r) for r, total in node.allocatable.items() if total and r != "pods"]
+    shares = [(used.get(r, 0) / total, r) for r, total in allocatable.items() if total and r != "pods"]
     return max(shares)[1] if shares and max(shares)[0] else "cpu"
 
 

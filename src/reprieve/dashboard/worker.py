@@ -21,6 +21,7 @@ import msgspec
 from reprieve import compare, plan
 from reprieve.explain import Evidence, explain
 from reprieve.objects import Document, ReprieveError, Source, read_documents, some
+from reprieve.records import Run
 from reprieve.whatif import overlay, targets
 
 MOST_NAMED = 12
@@ -43,6 +44,8 @@ class Question(msgspec.Struct):
     """What becomes of `for_`, what each algorithm makes of it, why it is as it is, or when it starts."""
     records: list[dict[str, Any]] = []
     """Decisions that evicted somebody, for explanations, newest first."""
+    runs: list[Run] = []
+    """What has ended and for how long it ran, for forecasts."""
     notes: list[str] = []
     """What could not be read of the cluster."""
 
@@ -98,14 +101,17 @@ def explanation(question: Question, found: Iterable[Document]) -> dict[str, Any]
     objects = list(found)
     events = [each for each in objects if each["kind"] == "Event"]
     others = [each for each in objects if each["kind"] != "Event"]
-    evidence = Evidence(others, events, question.records)
-    return explain(question.for_, evidence, datetime.now(UTC), question.config).to_dict()
+    evidence = Evidence(others, events, question.records, question.notes)
+    told = explain(question.for_, evidence, datetime.now(UTC), question.config)
+    if told.state == "gone" and question.notes:  # what may not be read is not gone
+        told.state, told.sentence = "unknown", f"{told.for_} cannot be explained: the page may not read it."
+    return told.to_dict()
 
 
 def forecast(question: Question, found: Iterable[Document]) -> dict[str, Any]:
     from reprieve.forecast import when  # which no plan needs
 
-    document = when(found, question.for_, question.config).to_dict()
+    document = when(found, question.for_, question.config, runs=question.runs).to_dict()
     return {**document, "notes": [*document["notes"], *question.notes]}
 
 

@@ -2,10 +2,10 @@
 
 `explain(target, evidence, now)` answers for a pod, a pod group, a Kueue workload, a queue, a node, or what
 creates pods (a Job, a Deployment, ...). Evidence is whatever the reader may see: objects, events, decision
-records. A record is the best source, then a condition, then an event; what no source says is not guessed. For
-something that waits, ways out are tried on a copy of the state as it is.
+records and runs. A record is the best source, then a condition, then an event; what no source says is not
+guessed. For something that waits, ways out are tried on a copy of the state as it is.
 
-`collect` gathers evidence from a cluster or from files; everything else here is pure.
+`collect` gathers evidence from a cluster; everything else here is pure.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from typing import Any
 from reprieve.explain.advice.remedy import Remedy, carried_out
 from reprieve.explain.ahead import look_ahead
 from reprieve.explain.answer import Explanation, render
-from reprieve.explain.collect import fetch_records, from_cluster, read_records
+from reprieve.explain.collect import from_cluster, owner_resources
 from reprieve.explain.evidence import Evidence
 from reprieve.explain.nodes import explain_node
 from reprieve.explain.owners import explain_owner
@@ -34,11 +34,10 @@ __all__ = [
     "Remedy",
     "carried_out",
     "explain",
-    "fetch_records",
     "from_cluster",
     "in_plain_words",
+    "owner_resources",
     "parse_target",
-    "read_records",
     "render",
 ]
 

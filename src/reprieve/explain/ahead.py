@@ -14,7 +14,6 @@ from reprieve.whatif import parse_target
 MOST_OBJECTS = 500
 MOST_WORK = 2_000
 """Of all futures: less than a second."""
-_TREE = "CompositePodGroup"
 
 
 def look_ahead(
@@ -26,12 +25,12 @@ def look_ahead(
         named = parse_target(str(target), settings)
     except ReprieveError:
         return None  # nobody looks ahead for such a kind
-    if evidence.partial or any(evidence.of_kind(_TREE)):
+    if evidence.partial:
         return None
     if len(evidence.objects) > MOST_OBJECTS:
         return _elsewhere(target)
     try:
-        (found,) = when_all(evidence.objects, [named], settings, now, most_work=MOST_WORK)
+        (found,) = when_all(evidence.objects, [named], settings, now, runs=evidence.runs, most_work=MOST_WORK)
     except TooMuchWork:
         return _elsewhere(target)
     except ReprieveError as error:

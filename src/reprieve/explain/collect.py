@@ -1,4 +1,4 @@
-"""Gathers evidence: from an API server with the reader's own rights, from a controller's records, from files.
+"""Gathers evidence from an API server with the reader's own rights.
 
 What the reader may not see is left out, and the answer says so. A controller's records cover every namespace,
 so they are cut down to those in which the reader may list pods.
@@ -6,9 +6,7 @@ so they are cut down to those in which the reader may list pods.
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -20,131 +18,100 @@ from reprieve.kube import (
     OWNER_KINDS,
     QUOTA_KINDS,
     SCHEDULER_KINDS,
+    WORKLOADS,
     ApiError,
     Client,
     Resource,
     job_resources,
 )
-from reprieve.objects import Document, Reference, ReprieveError
-from reprieve.records import Decision
+from reprieve.objects import Document, Reference
+from reprieve.records import Run
 
-if TYPE_CHECKING:
-    import aiohttp
-
-UNAUTHORIZED, FORBIDDEN = 401, 403
-RECORDS_TIMEOUT_SECONDS = 10.0
+FORBIDDEN = 403
 
 
-async def from_cluster(client: Client, target: Reference, decisions: Iterable[Mapping[str, Any]]) -> Evidence:
+async def from_cluster(
+    client: Client,
+    target: Reference,
+    decisions: Iterable[Mapping[str, Any]] = (),
+    runs: Iterable[Run] = (),
+) -> Evidence:
     """Everything readable that the answer can depend on."""
     not_shown: list[str] = []
     objects: list[Document] = []
     for resource in SCHEDULER_KINDS + QUOTA_KINDS:
         objects += await _readable(client, resource, target.namespace, not_shown)
     partial = bool(not_shown)
-    for resource in _owners(target.kind):
-        objects += await _readable(client, resource, target.namespace, not_shown, only_there=True)
+    objects += await _jobs(client, target, not_shown, everywhere=not partial)
     events = await _readable(client, EVENTS, target.namespace, not_shown)
     shown = await _visible(client, list(decisions), not_shown)
-    return Evidence(objects, events, shown, not_shown, partial)
+    return Evidence(objects, events, shown, not_shown, partial, runs)
 
 
-def _owners(kind: str) -> list[Resource]:
+async def _jobs(
+    client: Client, target: Reference, not_shown: list[str], *, everywhere: bool
+) -> list[Document]:
+    """What creates pods: those of the target; if somebody can look ahead, everybody's: how long they run."""
+    own = owner_resources(target.kind)
+    found: list[Document] = []
+    hidden: list[str] = []
+    for resource in _all_jobs(own) if everywhere else own:
+        listed = await _listed(client, resource) if everywhere else None
+        if listed is not None:
+            found += listed
+            continue
+        if everywhere:
+            hidden.append(resource.plural)
+        if resource in own:
+            found += await _readable(client, resource, target.namespace, not_shown, only_there=True)
+    if hidden:
+        text = f"{', '.join(hidden)} of the whole cluster: you may not list them, nor know how long they run"
+        not_shown.append(text)
+    return found
+
+
+def _all_jobs(own: Iterable[Resource]) -> list[Resource]:
+    """Those that forecasts read, and those of the target; each once, however it is described."""
+    found = (*job_resources(JobKinds()), WORKLOADS, *own)
+    return [*{(each.group, each.plural): each for each in found}.values()]
+
+
+def owner_resources(kind: str) -> list[Resource]:
     """What creates the pods of such a thing: itself, and what stands between it and them."""
     if kind in {resource.kind for resource in OWNER_KINDS}:
         return [*OWNER_KINDS]
     return job_resources(JobKinds().below(kind))
 
 
-async def fetch_records(controller: str, token: str = "") -> list[dict[str, Any]]:
-    """The decisions with victims that a running controller keeps, newest first, with all their details."""
-    import aiohttp
-
-    if not controller.startswith(("http://", "https://")):
-        raise ReprieveError(
-            f"--controller {controller}: not an address; write for instance http://127.0.0.1:8080"
-        )
-    url = f"{controller.rstrip('/')}/api/decisions"
-    timeout = aiohttp.ClientTimeout(total=RECORDS_TIMEOUT_SECONDS)
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
-    try:
-        async with aiohttp.ClientSession(timeout=timeout, headers=headers) as session:
-            listed = (await _get(session, f"{url}?limit=1000"))["items"]
-            evicting = [item["id"] for item in listed if item["victims"]]
-            return [await _get(session, f"{url}/{id}") for id in evicting]
-    except (aiohttp.ClientError, TimeoutError, msgspec.MsgspecError, KeyError) as error:
-        raise ReprieveError(
-            f"no decision records from {controller}: {error or type(error).__name__}; "
-            "is the controller running there? "
-            "Leave --controller out to explain from conditions and events alone"
-        ) from error
-
-
-def read_records(path: Path) -> list[dict[str, Any]]:
-    """The decisions in a file that a controller keeps (`records.path`), newest first; the file is only read.
-
-    A line cut short by a crash is skipped, as the controller itself does; a file without one whole line is
-    not a file of records.
-    """
-    try:
-        lines = path.read_bytes().splitlines()
-    except OSError as error:
-        raise ReprieveError(f"--records {path}: cannot be read: {error.strerror}") from error
-    decisions = []
-    for line in reversed(lines):
-        with suppress(msgspec.MsgspecError):
-            decisions.append(msgspec.json.decode(line, type=Decision).to_dict())
-    if lines and not decisions:
-        raise ReprieveError(
-            f"--records {path}: no line of it is a decision record; "
-            "give the file that the controller's configuration names as records.path"
-        )
-    return decisions
-
-
-async def _get(session: "aiohttp.ClientSession", url: str) -> dict[str, Any]:
-    async with session.get(url) as response:
-        body = await response.read()
-        if response.status in (UNAUTHORIZED, FORBIDDEN):
-            raise ReprieveError(f"no decision records from {url}: {_message(body) or response.reason}")
-        response.raise_for_status()
-        document: dict[str, Any] = msgspec.json.decode(body)
-        return document
-
-
-def _message(body: bytes) -> str:
-    """The reason a controller gives for a refusal; empty if something else answers there."""
-    with suppress(msgspec.MsgspecError):
-        return str(msgspec.json.decode(body, type=dict[str, str]).get("message", ""))
-    return ""
-
-
 async def _readable(
-    client: Client, wanted: Resource, namespace: str, not_shown: list[str], only_there: bool = False
+    client: Client, resource: Resource, namespace: str, not_shown: list[str], *, only_there: bool = False
 ) -> list[Document]:
     """All of a kind; if that is forbidden, those of the target's namespace; if that is too, none.
 
     Everything that is forbidden is added to `not_shown`.
     """
+    scopes = ("", namespace) if resource.namespaced and namespace else ("",)
+    for scope in scopes[1:] if only_there else scopes:
+        listed = await _listed(client, resource, scope)
+        if listed is not None:
+            return listed
+        where = f"in namespace {scope}" if scope else "of the whole cluster"
+        not_shown.append(f"{resource.plural} {where}: you may not list them")
+    return []
+
+
+async def _listed(client: Client, wanted: Resource, namespace: str = "") -> list[Document] | None:
+    """All of a kind, none where it is not served; None if that is forbidden."""
     resource = await client.served(wanted)
     if resource is None:
         return []
-    scopes = ("", namespace) if resource.namespaced and namespace else ("",)
-    for scope in scopes[1:] if only_there else scopes:
-        try:
-            items = (await client.listing(resource.raw(), scope)).items
-        except ApiError as error:
-            if error.code != FORBIDDEN:
-                raise
-            where = (
-                f"{resource.plural} in namespace {scope}"
-                if scope
-                else f"{resource.plural} of the whole cluster"
-            )
-            not_shown.append(f"{where}: you may not list them")
-        else:
-            return [{"apiVersion": resource.api_version, "kind": resource.kind, **item} for item in items]
-    return []
+    try:
+        items = (await client.listing(resource.raw(), namespace)).items
+    except ApiError as error:
+        if error.code != FORBIDDEN:
+            raise
+        return None
+    return [{"apiVersion": resource.api_version, "kind": resource.kind, **item} for item in items]
 
 
 async def _visible(

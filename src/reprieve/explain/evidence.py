@@ -1,9 +1,10 @@
-"""What is known: objects, events and decision records, with the look-ups that explanations need."""
+"""What is known: objects, events and records of controllers, with the look-ups that explanations need."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from reprieve.objects import Document, Reference
+from reprieve.records import Run
 
 
 class Evidence:
@@ -16,6 +17,7 @@ class Evidence:
         decisions: Iterable[Mapping[str, Any]] = (),
         not_shown: Iterable[str] = (),
         partial: bool = False,
+        runs: Iterable[Run] = (),
     ) -> None:
         self.objects = list(objects)
         self.events = list(events)
@@ -24,6 +26,8 @@ class Evidence:
         self.not_shown = list(not_shown)
         self.partial = partial
         """Objects are missing that a plan would need: what looks free may not be."""
+        self.runs = list(runs)
+        """What has ended and for how long it ran, as controllers noted it."""
 
     def find(self, kind: str, key: str) -> Document | None:
         return next((o for o in self.of_kind(kind) if key_of(o) == key), None)

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from reprieve.config import Configuration
 from reprieve.explain.advice.give import advice
-from reprieve.explain.advice.holds import schedulers
 from reprieve.explain.answer import Advice, Eviction, Explanation
 from reprieve.explain.evictions import evictions_by, evictions_of_group, evictions_of_pod
 from reprieve.explain.evidence import Evidence, key_of
@@ -67,7 +66,7 @@ def explain_pod(
 def _foreign(pod: Document, config: Mapping[str, Any] | None) -> list[str]:
     """The scheduler that a pod names, if nothing is known of it here."""
     name = str((pod.get("spec") or {}).get("schedulerName") or "")
-    if not name or name in schedulers(Configuration.load(config)):
+    if not name or name in Configuration.load(config).scheduler.known_names:
         return []
     return [
         f"the scheduler {name}, which is not Reprieve's: whether it will place the pod cannot be said here"

@@ -74,7 +74,7 @@ function Header({ current, contact, onSearch, onKeys }) {
     <button class="find" onClick=${onSearch} aria-keyshortcuts="/">Search <kbd aria-hidden="true">/</kbd></button>
     <button class="theme" onClick=${onKeys} title="Keys" aria-keyshortcuts="?"><span aria-hidden="true">?</span><span class="quiet">Keys</span></button>
     <${ThemeButton} />
-    <span class=${`link-state ${contact.ok ? "ok" : "off"}`} role="status">${contact.ok ? "live" : "reconnecting…"}</span>
+    <span class=${`link-state ${contact.ok ? "ok" : contact.error ? "off" : ""}`} role="status">${contact.ok ? "live" : contact.error ? "reconnecting…" : "connecting…"}</span>
   </header>`;
 }
 
@@ -103,8 +103,7 @@ function App() {
     <main id="main" tabindex="-1" ref=${main} aria-label=${title}>
       <h1 class="quiet">${title}</h1>
       <${Trouble} state=${state} contact=${contact} />
-      ${state && html`<${Headline} state=${state} />`}
-      ${state && OWNED.includes(id) && html`<${Whose} state=${state} params=${params} />`}
+      ${state && current !== UNIT && html`<div class="top"><${Headline} state=${state} />${OWNED.includes(id) && html`<${Whose} state=${state} params=${params} />`}</div>`}
       ${!state && !contact.error && html`<p class="boot">Loading the cluster…</p>`}
       ${state && html`<${View} state=${state} params=${params} />`}
     </main>

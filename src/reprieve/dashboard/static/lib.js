@@ -23,11 +23,14 @@ export function amount(resource, n) {
     while (n >= 1024 && i < BINARY.length - 1) { n /= 1024; i += 1; }
     return `${Number.isInteger(n) ? n : n.toFixed(1)}${BINARY[i]}`;
   }
-  return `${n}`;
+  return `${Number.isInteger(n) ? n : n.toFixed(1)}`;
 }
 
 export const amounts = (resources) => Object.entries(resources).filter(([, n]) => n)
   .map(([r, n]) => `${amount(r, n)} ${r}`).join(", ");
+
+// For small places: nvidia.com/gpu is gpu, gpu.nvidia.com too; the whole name is in the tooltip.
+export const shortName = (resource) => resource.split("/").pop().split(".")[0];
 
 export function span(seconds) {
   const s = Math.max(0, Math.round(seconds));
@@ -50,14 +53,14 @@ export function exact(iso) {
   const d = new Date(iso), ahead = -d.getTimezoneOffset(), zone = `${ahead < 0 ? "-" : "+"}${two(Math.floor(Math.abs(ahead) / 60))}:${two(Math.abs(ahead) % 60)}`;
   return `${day(d)} ${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())} ${zone === "+00:00" ? "UTC" : `UTC${zone}`}`;
 }
-export const hours = (h) => (h >= 100 ? Math.round(h).toLocaleString("en") : h >= 10 ? h.toFixed(0) : `${Number(h.toFixed(1))}`);
+export const hours = (h) => (h > 0 && h < 0.05 ? "under 0.1" : h >= 100 ? Math.round(h).toLocaleString("en") : h >= 10 ? h.toFixed(0) : `${Number(h.toFixed(1))}`);
 
 // KIND/NAMESPACE/NAME: the middle; what has no namespace belongs to nobody in particular.
 export const namespaceOf = (unit) => { const parts = unit.split("/"); return parts.length > 2 ? parts[1] : ""; };
 export const keyNamespace = (key) => key.split("/")[0];
 export const mine = ({ ns, team }, namespace, whose) => (!ns || namespace === ns) && (!team || whose === team);
 export const millis = (ms) => `${ms < 10 ? Number(ms.toPrecision(2)) : Math.round(ms)} ms`;
-export const percent = (x) => `${Math.round(100 * x)} %`;
+export const percent = (x) => `${Math.round(100 * x)}\u00a0%`;
 export const plural = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
 
 // Eight steps from the least to the most important; few priorities stay on the calm side of the scale.

@@ -1,5 +1,5 @@
 // What changes by itself: the state of the cluster, the time, the address. No markup here.
-import { useState, useEffect } from "./vendor/htm-preact.js";
+import { useState, useEffect, useLayoutEffect, useRef } from "./vendor/htm-preact.js";
 import { getJSON } from "./lib.js";
 
 const AGAIN_AFTER = 2000;
@@ -42,6 +42,17 @@ export function useRoute() {
   return route;
 }
 
+// What there is by name, so that sentences can lead to what they name. Kept once for each state: there are thousands.
+let latest = null, names = null;
+
+export function known() {
+  if (!latest) return { nodes: new Set(), queues: new Set(), namespaces: new Set() };
+  if (!names || names.of !== latest) {
+    names = { of: latest, nodes: new Set(latest.nodes.map((n) => n.name)), queues: new Set(latest.quota.queues.map((q) => q.name)), namespaces: new Set(latest.namespaces) };
+  }
+  return names;
+}
+
 export function useSeconds(every = 1) {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
@@ -51,44 +62,59 @@ export function useSeconds(every = 1) {
   return now;
 }
 
-// What is asked again when `revision` changes; the old answer stays until the new one is there.
-export function useAnswer(path, revision) {
+// What is asked again when `revision` changes; the old answer stays until the new one is there. One question at a time: a slow answer
+// is waited for, and the next question comes no sooner than it took, so that whoever answers has half of the time for others.
+// `stays`: a list that is narrowed down shows the old one meanwhile; what is about something else never does.
+export function useAnswer(path, revision, stays = false) {
   const [answer, setAnswer] = useState({ path: null, data: null, error: null });
+  const asked = useRef(null);
   useEffect(() => {
-    let gone = false;
-    if (path) {
-      getJSON(path).then((data) => { if (!gone) setAnswer({ path, data, error: null }); },
-        (e) => { if (!gone) setAnswer({ path, data: null, error: e.message }); });
-    }
-    return () => { gone = true; };
+    if (asked.current && asked.current.path === path) { asked.current.again = true; return; }
+    if (asked.current) clearTimeout(asked.current.timer);
+    const question = asked.current = path ? { path, again: false, timer: null } : null;
+    const ask = () => {
+      const begun = performance.now();
+      const told = (data, error) => {
+        if (asked.current !== question) return;
+        setAnswer({ path, data, error });
+        if (question.again) { question.again = false; question.timer = setTimeout(ask, performance.now() - begun); }
+        else asked.current = null;
+      };
+      getJSON(path).then((data) => told(data, null), (e) => told(null, e.message));
+    };
+    if (question) ask();
   }, [path, revision]);
-  return answer.path === path ? answer : { data: null, error: null };
+  useEffect(() => () => { if (asked.current) clearTimeout(asked.current.timer); asked.current = null; }, []);
+  return answer.path === path || (stays && answer.path) ? answer : { data: null, error: null };
 }
 
 // The stream only says that something changed; the state itself is fetched, one request at a time, and not for a hidden page.
 export function useLiveState() {
   const [state, setState] = useState(null);
   const [contact, setContact] = useState({ ok: false, error: null });
-  useEffect(() => {
-    let busy = false, again = false, closed = false, stream = null, timer = null;
+  // Before the first paint: the state is on its way already (index.html), and nothing is worth seeing without it.
+  useLayoutEffect(() => {
+    let busy = false, again = false, closed = false, stream = null, timer = null, wanted = "", shown = "";
     const refresh = async () => {
       if (closed) return;
       if (busy || document.hidden) { again = true; return; }
       busy = true; again = false;
       try {
         const next = await getJSON("api/state");
-        if (!closed) { setState(next); setContact({ ok: true, error: null }); }
+        shown = next.version;
+        if (!closed) { latest = next; setState(next); setContact({ ok: true, error: null }); }
       } catch (e) {
         if (e.status === 401) { location.reload(); return; }
         if (!closed) setContact({ ok: false, error: e.message });
       }
       busy = false;
-      if (again) refresh();
+      if (again && wanted !== shown) refresh();
     };
+    const changed = (event) => { wanted = event.data; if (wanted !== shown) refresh(); };
     // A browser reopens a stream that was cut, but not one that was refused: that is ours to do.
     const listen = () => {
       stream = new EventSource("api/stream");
-      stream.addEventListener("changed", refresh);
+      stream.addEventListener("changed", changed);
       stream.onerror = () => {
         setContact((c) => ({ ok: false, error: c.error || "the controller does not answer" }));
         stream.close();

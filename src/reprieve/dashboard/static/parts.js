@@ -1,7 +1,7 @@
 // What every view is put together from.
 import { html, useLayoutEffect, useRef, useState } from "./vendor/htm-preact.js";
 import { age, clock, exact, percent } from "./lib.js";
-import { link, refine } from "./live.js";
+import { known, link, refine } from "./live.js";
 
 // `segments`: [class, share, title] from left to right.
 export function Stack({ segments, label }) {
@@ -37,6 +37,36 @@ export const UnitLink = ({ unit, text }) => html`<a href=${link("unit", { of: un
 export const Units = ({ list, most = 6 }) => html`${list.slice(0, most).map((name, i) => html`${i ? ", " : ""}<${UnitLink} unit=${name} />`)}${
   list.length > most && ` and ${list.length - most} more`}`;
 
+const WITHOUT_NAMESPACE = ["ClusterQueue", "Node", "Cohort"];
+export const nodeLink = (name) => link("map", { node: name });
+
+// What a word of a sentence names: `PodGroup/ml/train`, `Job ml/train`, `ClusterQueue ml`, a node, a pod (or, where quota is told of, a workload).
+function named(word, before, usual, there) {
+  const parts = word.split("/");
+  if (/^[A-Z]/.test(word)) return parts.length === 3 || (parts.length === 2 && WITHOUT_NAMESPACE.includes(parts[0])) ? word : "";
+  if (parts.length === 2) return there.namespaces.has(parts[0]) ? `${/^[A-Z]/.test(before) ? before : usual}/${word}` : "";
+  return there.nodes.has(word) ? `Node/${word}` : before === "ClusterQueue" && there.queues.has(word) ? `ClusterQueue/${word}` : "";
+}
+
+// A sentence in which every name leads to what it names. `about`: the unit that the sentence is about; on its own page (`here`) it leads nowhere.
+export function Told({ text, about = "", here = "" }) {
+  const there = known(), usual = /^(Workload|ClusterQueue|LocalQueue)\//.test(about) ? "Workload" : "Pod";
+  const parts = [];
+  let end = 0, before = "";
+  for (const { 0: word, index } of (text || "").matchAll(/[\w./-]*\w/g)) {
+    const unit = named(word, before, usual, there);
+    if (unit && unit !== here) {
+      parts.push(text.slice(end, index), html`<a class="breaks" href=${unit.startsWith("Node/") ? nodeLink(unit.slice("Node/".length)) : link("unit", { of: unit })}>${word}</a>`);
+      end = index + word.length;
+    }
+    before = word;
+  }
+  return html`<span>${parts}${(text || "").slice(end)}</span>`;
+}
+
+export const NodeLinks = ({ nodes, most = 5 }) => (nodes.length ? html`${nodes.slice(0, most).map((n, i) => html`${i ? ", " : ""}<a href=${nodeLink(n)}>${n}</a>`)}${
+  nodes.length > most && ` and ${nodes.length - most} more`}` : "–");
+
 // Beside the list on a wide window, over it on a narrow one. It takes the focus, gives it back, and closes with Escape.
 export function Panel({ label, title, onClose, children }) {
   const heading = useRef();
@@ -53,9 +83,18 @@ export function Panel({ label, title, onClose, children }) {
   </section>`;
 }
 
-// A column: title, cell(row), number?, wide?, name? With `href` the first cell is a link to the row's details.
-export function Table({ caption, shown, columns, rows, href, picked }) {
+// What is unfolded is in the address, and how to change it.
+export function unfolding(params) {
+  const open = new Set((params.open || "").split(" ").filter(Boolean));
+  return [open, (key) => { const after = new Set(open); if (!after.delete(key)) after.add(key); refine({ open: [...after].join(" ") }); }];
+}
+
+export const Fold = ({ open, label, onToggle }) => html`<button class="fold" aria-expanded=${open ? "true" : "false"} aria-label=${label} onClick=${onToggle}>${open ? "▾" : "▸"}</button>`;
+
+// A column: title, cell(row), number?, wide?, name? With `href` the first cell is a link to the row's details; `below` gives what is unfolded under a row.
+export function Table({ caption, shown, columns, rows, href, picked, below }) {
   const kind = (c) => (c.number ? "number" : c.wide ? "wide" : "");
+  const unfolded = (row) => { const more = below && below(row); return more && html`<tr role="row" key=${`${row.key} unfolded`} class="unfolded"><td role="cell" colspan=${columns.length}>${more}</td></tr>`; };
   return html`<div class="scroll" tabindex=${rows.length ? 0 : null} role="group" aria-label=${caption}><table role="table">
     <caption class=${shown ? "" : "quiet"}>${caption}</caption>
     <thead role="rowgroup"><tr role="row">${columns.map((c) => html`<th scope="col" role="columnheader" class=${kind(c)}>${c.title}</th>`)}</tr></thead>
@@ -64,7 +103,7 @@ export function Table({ caption, shown, columns, rows, href, picked }) {
         const content = c.name ? html`<${Name}>${c.cell(row)}<//>` : c.cell(row);
         return html`<td role="cell" class=${kind(c)} data-title=${c.title}>${href && i === 0
           ? html`<a href=${href(row)} aria-current=${row.key === picked ? "true" : null}>${content}</a>` : content}</td>`;
-      })}</tr>`)}</tbody></table></div>`;
+      })}</tr>${unfolded(row)}`)}</tbody></table></div>`;
 }
 
 function More({ total, what, limit, onMore }) {

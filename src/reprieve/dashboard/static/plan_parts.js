@@ -1,8 +1,7 @@
 // What a plan and a decision have in common: who makes way, who stays, what it costs, what else was possible.
 import { html } from "./vendor/htm-preact.js";
 import { plural } from "./lib.js";
-import { link } from "./live.js";
-import { Name, Table, UnitLink, Units, useMore } from "./parts.js";
+import { Name, NodeLinks, Table, Told, UnitLink, Units, nodeLink, useMore } from "./parts.js";
 
 const STEP = 100;
 const COSTS = {
@@ -10,8 +9,8 @@ const COSTS = {
 };
 const words = (name) => COSTS[name] || name.replace(/([A-Z])/g, " $1").toLowerCase();
 
-export function Reasons({ list }) {
-  return list && list.length > 0 && html`<ul class="reasons">${list.map((r) => html`<li>${r}</li>`)}</ul>`;
+export function Reasons({ list, about, here }) {
+  return list && list.length > 0 && html`<ul class="reasons">${list.map((r) => html`<li><${Told} text=${r} about=${about} here=${here} /></li>`)}</ul>`;
 }
 
 export function Cost({ cost }) {
@@ -25,14 +24,15 @@ function saidOnce(list, by) {
   const nodes = new Set(list.flatMap((v) => [v.node, ...(v.nodes || [])]).filter(Boolean));
   const pods = new Set(list.map((v) => v.pod).filter(Boolean));
   const preemptor = (by || "").split("/").slice(1).join("/");
-  const word = (token) => (nodes.has(token) ? "its node" : pods.has(token) ? "it" : preemptor && token.startsWith(`${preemptor}-`) ? preemptor : token);
+  const word = (token) => (nodes.has(token) ? "its node" : pods.has(token) ? "it" : preemptor && (token === preemptor || token.startsWith(`${preemptor}-`)) ? by : token);
   const found = new Map();
-  for (const { reason } of list) {
-    if (!reason) continue;
-    const general = reason.replace(/[\w./-]*\w/g, word).replace(/its \d+ pods go together/, "its pods go together");
-    const known = found.get(general);
-    if (known) known.count += 1;
-    else found.set(general, { general, count: 1, first: reason });
+  for (const { reason, name, unit, pods: many } of list) {
+    if (!reason || !reason.includes(" ")) continue; // a code of Kueue's: the reasons above say it in words
+    const general = reason.replace(/[\w./-]*\w/g, word).replace(/its \d+ pods go together/, "its pods go together")
+      .replace(/\d+ pods? beyond a disruption budget/, "beyond a disruption budget");
+    const said = found.get(general);
+    if (said) said.count += 1;
+    else found.set(general, { general, count: 1, first: many > 1 ? general : reason, who: name || unit });
   }
   return [...found.values()].sort((x, y) => y.count - x.count);
 }
@@ -41,7 +41,8 @@ export function ReasonsOnce({ list, what, by }) {
   const [limit, more] = useMore(8);
   const reasons = saidOnce(list, by);
   if (!reasons.length) return null;
-  return html`<div class="why-once"><p class="note">Why</p><ul class="reasons">${reasons.slice(0, limit).map((r) => html`<li>${r.count > 1 ? html`<strong>${plural(r.count, what)}:</strong> ${r.general}` : r.first}</li>`)}</ul>
+  return html`<div class="why-once"><p class="note">Why</p><ul class="reasons">${reasons.slice(0, limit).map((r) => html`<li>${r.count > 1 ? html`<strong>${plural(r.count, what)}:</strong> <${Told} text=${r.general} about=${by} />`
+    : html`${list.length > 1 && r.who && html`<${UnitLink} unit=${r.who} />: `}<${Told} text=${r.first} about=${by} />`}</li>`)}</ul>
     ${more(reasons.length, "reasons")}</div>`;
 }
 
@@ -58,15 +59,13 @@ function byUnit(list) {
   return [...found.values()];
 }
 
-const nodeNames = (nodes) => [...nodes].slice(0, 3).join(", ") + (nodes.size > 3 ? ` and ${nodes.size - 3} more` : "") || "–";
-
 export function Victims({ list, verb, by }) {
   const [limit, more] = useMore(STEP);
   if (!list || !list.length) return null;
   const rows = byUnit(list), queues = list.some((v) => v.clusterQueue);
   return html`<${Table} shown caption=${`${plural(list.length, "victim")} ${verb}`} rows=${rows.slice(0, limit)} columns=${[
     { title: "Unit", cell: (v) => html`<${UnitLink} unit=${v.unit} />` },
-    ...(queues ? [{ title: "Queue", name: true, cell: (v) => v.clusterQueue || "–" }] : [{ title: "Pods", number: true, cell: (v) => v.pods }, { title: "Nodes", cell: (v) => nodeNames(v.nodes) }]),
+    ...(queues ? [{ title: "Queue", cell: (v) => (v.clusterQueue ? html`<${UnitLink} unit=${`ClusterQueue/${v.clusterQueue}`} text=${v.clusterQueue} />` : "–") }] : [{ title: "Pods", number: true, cell: (v) => v.pods }, { title: "Nodes", cell: (v) => html`<${NodeLinks} nodes=${[...v.nodes]} most=${3} />` }]),
     { title: "Priority", number: true, cell: (v) => v.priority ?? "–" },
     ...(queues ? [] : [{ title: "Budget", cell: (v) => (v.broken ? html`<span class="tag bad">broken</span>` : "kept") }]),
   ]} />${more(rows.length, "units")}<${ReasonsOnce} list=${list} what="victim" by=${by} />`;
@@ -78,14 +77,14 @@ export function Reprieved({ list }) {
   return html`<${Table} shown caption=${`${plural(list.length, "unit")} reprieved: could have gone, and stay${list.length === 1 ? "s" : ""}`}
     rows=${list.slice(0, limit).map((r) => ({ key: r.unit, ...r }))} columns=${[
       { title: "Unit", cell: (r) => html`<${UnitLink} unit=${r.unit} />` },
-      { title: "Nodes", cell: (r) => (r.nodes || []).join(", ") || "–" },
+      { title: "Nodes", cell: (r) => html`<${NodeLinks} nodes=${r.nodes || []} />` },
       { title: "Priority", number: true, cell: (r) => r.priority },
     ]} />${more(list.length, "units")}<${ReasonsOnce} list=${list.map((r) => ({ ...r, pod: r.unit.split("/").slice(1).join("/") }))} what="unit" />`;
 }
 
 export function Budgets({ list }) {
   if (!list || !list.length) return null;
-  return html`<h3>What the budgets say</h3><ul class="reasons">${list.map((b) => html`<li>${b.sentence}</li>`)}</ul>`;
+  return html`<h3>What the budgets say</h3><ul class="reasons">${list.map((b) => html`<li><${Told} text=${b.sentence} /></li>`)}</ul>`;
 }
 
 export function Placements({ placements, caption }) {
@@ -94,7 +93,7 @@ export function Placements({ placements, caption }) {
   if (!rows.length) return null;
   return html`<${Table} shown caption=${caption} rows=${rows.slice(0, limit)} columns=${[
     { title: "Pod", cell: (p) => html`<${UnitLink} unit=${`Pod/${p.pod}`} text=${p.pod} />` },
-    { title: "Node", cell: (p) => html`<a href=${link("map", { node: p.node })}><${Name}>${p.node}<//></a>` }]} />
+    { title: "Node", cell: (p) => html`<a href=${nodeLink(p.node)}><${Name}>${p.node}<//></a>` }]} />
     ${more(rows.length, "pods")}`;
 }
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from reprieve.explain.advice.changes import listed
 from reprieve.explain.advice.quota_scene import QuotaScene
 from reprieve.explain.advice.scene import Objections, Scene
-from reprieve.objects import Node, PodSpec, format_amount, outcomes, some
+from reprieve.objects import Node, PodSpec, format_amount, nearest, outcomes, some
 from reprieve.placement import diagnosis
 from reprieve.preemption import UnknownTarget
 from reprieve.quota import Mode, Shortage, TooLarge, vain_wait
@@ -55,7 +55,11 @@ def _short(scene: Scene, resource: str, requested: int, nodes: list[str]) -> Ite
     free = {name: max(0, scene.free(name)[resource]) for name in nodes}
     wanted = f"{format_amount(resource, requested)} {resource}"
     largest, emptiest = (max(sorted(each), key=each.__getitem__) for each in (total, free))
-    if requested > total[largest]:
+    if not total[largest]:
+        offered = [name for row, name in enumerate(table.resources) if table.allocatable[row].any()]
+        meant = nearest(resource, offered) or "."
+        yield f"It asks for {wanted}, and no node that would take it has any{meant}"
+    elif requested > total[largest]:
         most = format_amount(resource, total[largest])
         yield f"It asks for {wanted}, and no node that would take it has more than {most} ({largest})."
     elif requested > free[emptiest]:

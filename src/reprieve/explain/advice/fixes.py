@@ -174,7 +174,12 @@ def _resources(question: Question) -> Options:
         for resource in short
         if resource != "pods" and free.get(resource, 0) > 0
     ]
-    return [FreeOnNode(node=question.node, amounts=more)], less if len(less) == len(short) else []
+    nodes = question.scene.cluster.nodes
+    total = dict(zip(nodes.resources, nodes.allocatable[:, question.slot].tolist(), strict=False))
+    large = all(question.scene.requests(question.pod)[each] <= total.get(each, 0) for each in short)
+    # What a node does not have, nobody can free there.
+    room: list[Change] = [FreeOnNode(node=question.node, amounts=more)] if large else []
+    return room, less if len(less) == len(short) else []
 
 
 def _spread_label(question: Question) -> Options:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from reprieve.cluster import resolve
-from reprieve.config import Configuration
 from reprieve.explain.advice.changes import Change
 from reprieve.explain.advice.draft import Draft
 from reprieve.explain.advice.node_changes import EndPods
@@ -20,12 +19,6 @@ def holds(scene: Scene) -> list[Change]:
     for look in LOOKS:
         changes += look(scene.after(changes))
     return changes
-
-
-def schedulers(config: Configuration) -> set[str]:
-    """The names of schedulers of which something is known."""
-    section = config.scheduler
-    return {well_known.DEFAULT_SCHEDULER, section.scheduler_name, *section.other_scheduler_names}
 
 
 def _pods(scene: Scene) -> Iterator[Document]:
@@ -94,7 +87,7 @@ def _unequal(scene: Scene) -> list[Change]:
     found: list[Change] = []
     names = {each.scheduler or well_known.DEFAULT_SCHEDULER for each in info}
     if len(names) > 1:
-        ours = sorted(names & schedulers(scene.config)) or sorted(names)
+        ours = sorted(names & scene.config.scheduler.known_names) or sorted(names)
         found.append(SameForAll(group=key, field="schedulerName", value=ours[0]))
     if groups_rule(scene.config):
         return found  # priority and policy are the group's, whatever its pods say
@@ -115,7 +108,7 @@ def _unequal(scene: Scene) -> list[Change]:
 
 def _scheduler(scene: Scene) -> list[Change]:
     names = {str(_spec(pod).get("schedulerName") or well_known.DEFAULT_SCHEDULER) for pod in _pods(scene)}
-    if not names or names & schedulers(scene.config):
+    if not names or names & scene.config.scheduler.known_names:
         return []
     ours = scene.config.scheduler.scheduler_name
     return [UseScheduler(unit=str(scene.unit), name=ours)]

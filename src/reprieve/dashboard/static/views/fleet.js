@@ -4,13 +4,16 @@ import { age, keyNamespace, mine, span } from "../lib.js";
 import { link, useSeconds } from "../live.js";
 import { Table, Empty, UnitLink, When, useMore } from "../parts.js";
 
+const ClusterLink = ({ name }) => html`<a href=${link("fleet", { cluster: name })} title=${`Workloads of ${name}`}>${name}</a>`;
+const ClusterLinks = ({ names }) => (names.length ? names.map((name, i) => html`${i ? ", " : ""}<${ClusterLink} name=${name} />`) : "–");
+
 function Gate({ gate, now }) {
   if (gate.position === "Closed") {
-    return html`<li>${gate.cluster}: closed${gate.lastTurn && html`; it had its turn at <${When} iso=${gate.lastTurn} />`}</li>`;
+    return html`<li><${ClusterLink} name=${gate.cluster} />: closed${gate.lastTurn && html`; it had its turn at <${When} iso=${gate.lastTurn} />`}</li>`;
   }
   const begun = Date.parse(gate.since), ends = Date.parse(gate.until);
   const left = (ends - now) / 1000;
-  return html`<li class="open">${gate.cluster}: may preempt, for ${age(gate.since, now)} now${left > 0 ? `; the next cluster's turn in ${span(left)}` : "; its time is up"}
+  return html`<li class="open"><${ClusterLink} name=${gate.cluster} />: may preempt, for ${age(gate.since, now)} now${left > 0 ? `; the next cluster's turn in ${span(left)}` : "; its time is up"}
     <span class="meter" aria-hidden="true"><span style=${{ width: `${Math.min(100, Math.max(0, (100 * (now - begun)) / Math.max(1, ends - begun)))}%` }}></span></span></li>`;
 }
 
@@ -18,12 +21,12 @@ function Gate({ gate, now }) {
 function Turns({ workload, now }) {
   if (workload.gates.length) return html`<ul class="gates">${workload.gates.map((g) => html`<${Gate} gate=${g} now=${now} />`)}</ul>`;
   if (!workload.past.length) return workload.cluster ? "no cluster had to preempt for it" : "–";
-  return html`<span>was the turn of ${workload.past.map((t, i) => html`${i ? ", then of " : ""}${t.cluster} at <${When} iso=${t.time} />`)}</span>`;
+  return html`<span>was the turn of ${workload.past.map((t, i) => html`${i ? ", then of " : ""}<${ClusterLink} name=${t.cluster} /> at <${When} iso=${t.time} />`)}</span>`;
 }
 
 function Clusters({ list, picked }) {
   return html`<${Table} shown caption="Worker clusters" picked=${picked} rows=${list.map((c) => ({ key: c.name, ...c }))} columns=${[
-    { title: "Cluster", name: true, cell: (c) => c.name },
+    { title: "Cluster", cell: (c) => html`<${ClusterLink} name=${c.name} />` },
     { title: "Connection", cell: (c) => html`<span class=${`tag ${c.connected ? "good" : "bad"}`}>${c.connected ? "connected" : c.reason || "unknown"}</span>` },
     { title: "Runs", number: true, cell: (c) => c.running },
     { title: "Being tried", number: true, cell: (c) => c.tried },
@@ -45,8 +48,8 @@ export function FleetView({ state, params }) {
     ${!shown.length && html`<${Empty}>${workloads.length ? "No workload of this namespace, team or cluster is sent out." : "No workload is sent out. Create one in a queue whose admission check is the fleet's."}<//>`}
     ${shown.length > 0 && html`<${Table} shown caption="Workloads sent out, undecided ones first" rows=${shown.slice(0, limit).map((w) => ({ key: w.workload, ...w }))} columns=${[
       { title: "Workload", cell: (w) => html`<${UnitLink} unit=${`Workload/${w.workload}`} text=${w.workload} />` },
-      { title: "Runs in", cell: (w) => (w.cluster ? html`<a href=${link("fleet", { cluster: w.cluster })}>${w.cluster}</a>` : "–") },
-      { title: "Tried in", cell: (w) => w.nominated.join(", ") || "–" },
+      { title: "Runs in", cell: (w) => (w.cluster ? html`<${ClusterLink} name=${w.cluster} />` : "–") },
+      { title: "Tried in", cell: (w) => html`<${ClusterLinks} names=${w.nominated} />` },
       { title: "Whose turn", wide: true, cell: (w) => html`<${Turns} workload=${w} now=${now} />` },
     ]} />`}
     ${more(shown.length, "workloads")}${total > workloads.length && html`<p class="note">${(total - workloads.length).toLocaleString("en")} decided workloads are not listed.</p>`}`;

@@ -1,8 +1,8 @@
 // Pod groups: how many of their pods run, and how they may be disrupted. A tree of groups is one row that unfolds.
 import { html } from "../vendor/htm-preact.js";
-import { link, refine } from "../live.js";
+import { link } from "../live.js";
 import { keyNamespace, mine, plural } from "../lib.js";
-import { Table, Empty, Find, Name, useMore } from "../parts.js";
+import { Table, Empty, Find, Fold, Told, UnitLink, unfolding, useMore } from "../parts.js";
 
 const needs = (g) => (g.kind === "CompositePodGroup" ? `${g.minGroups} of ${plural(g.groups, "group")}` : g.gang ? `${g.minCount} at once` : "any");
 const where = (g) => (g.topology ? ` in one ${g.topology.split("/").pop().split("-").pop()}` : "");
@@ -14,7 +14,7 @@ function unfolded(tree, open) {
   return rows;
 }
 
-const Story = ({ row }) => html`<a href=${link("unit", { of: `${row.kind || "PodGroup"}/${row.group}` })} title="Its story"><${Name}>${row.group}<//></a>`;
+const Story = ({ row }) => html`<${UnitLink} unit=${`${row.kind || "PodGroup"}/${row.group}`} text=${row.group} />`;
 
 // A composite group has no pods of its own to show on the map.
 const Nodes = ({ row }) => (row.kind === "CompositePodGroup" ? html`<span title=${row.nodeNames.join(", ")}>${row.nodes}</span>`
@@ -23,8 +23,7 @@ const Nodes = ({ row }) => (row.kind === "CompositePodGroup" ? html`<span title=
 function First({ row, open, toggle }) {
   if (row.kind === "CompositePodGroup" && row.depth === 0) {
     const isOpen = open.has(row.group);
-    return html`<span class="tree-root"><button class="fold" aria-expanded=${isOpen ? "true" : "false"} onClick=${() => toggle(row.group)}
-      aria-label=${`Groups of ${row.group}`}>${isOpen ? "▾" : "▸"}</button><${Story} row=${row} /><span class="tag">tree</span></span>`;
+    return html`<span class="tree-root"><${Fold} open=${isOpen} label=${`Groups of ${row.group}`} onToggle=${() => toggle(row.group)} /><${Story} row=${row} /><span class="tag">tree</span></span>`;
   }
   const shown = html`<${Story} row=${row} />`;
   return row.depth ? html`<span class="branch" style=${{ paddingLeft: `${1.4 * row.depth + 0.6}em` }}>${shown}</span>` : shown;
@@ -33,8 +32,7 @@ function First({ row, open, toggle }) {
 export function GroupsView({ state, params }) {
   const { find: filter = "" } = params;
   const [limit, more] = useMore(100);
-  const open = new Set((params.open || "").split(" ").filter(Boolean));
-  const toggle = (key) => { const after = new Set(open); if (!after.delete(key)) after.add(key); refine({ open: [...after].join(" ") }); };
+  const [open, toggle] = unfolding(params);
   const { groups } = state.summary;
   if (!state.groups.length && !state.trees.length) return html`<${Empty}>No pod groups. Create one with <code>kubectl apply -f examples/01-first-plan</code>.<//>`;
   const inTree = (t) => t.group.includes(filter) || t.rows.some((row) => row.group.includes(filter));
@@ -54,7 +52,7 @@ export function GroupsView({ state, params }) {
       { title: "Needs", cell: (g) => html`<span class="name">${needs(g)}${where(g)}</span>` },
       { title: "Disrupted", cell: (g) => html`<span class="name">${g.whole ? "as a whole" : g.kind === "CompositePodGroup" ? "group by group" : "pod by pod"}</span>` },
       { title: "Nodes", number: true, cell: (g) => html`<${Nodes} row=${g} />` },
-      { title: "State", wide: true, cell: (g) => [g.condition, g.message].filter(Boolean).join(": ") || (g.hidden && open.has(g.group) ? `${plural(g.hidden, "more group")} not shown` : "–") },
+      { title: "State", wide: true, cell: (g) => (g.condition || g.message ? html`<${Told} text=${[g.condition, g.message].filter(Boolean).join(": ")} />` : "") || (g.hidden && open.has(g.group) ? `${plural(g.hidden, "more group")} not shown` : "–") },
     ]} />`}
     ${more(matching.length, "groups")}`;
 }

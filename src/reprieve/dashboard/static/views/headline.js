@@ -24,7 +24,8 @@ function Capacity({ summary }) {
 export function Headline({ state }) {
   const { summary, today, fleet } = state;
   const classes = Object.entries(summary.waitingByClass);
-  const waiting = classes.slice(0, SHOWN_CLASSES).map(([name, count]) => `${name} ${n(count)}`).join(" · ")
+  const counted = ([name, count]) => `${name}${name.startsWith("priority ") ? ":" : ""} ${n(count)}`;
+  const waiting = classes.slice(0, SHOWN_CLASSES).map(counted).join(" · ")
     + (classes.length > SHOWN_CLASSES ? ` · ${classes.length - SHOWN_CLASSES} more` : "");
   const manager = fleet.clusters.length > 0 && !summary.nodes;
   return html`<dl class="facts headline">
@@ -34,13 +35,14 @@ export function Headline({ state }) {
     ${manager && html`<${Fact} name="clusters" value=${n(fleet.clusters.length)} note=${`${fleet.clusters.filter((c) => c.connected).length} connected`} href=${link("fleet")} />
     <${Fact} name="workloads sent out" value=${n(fleet.total)} note=${`${n(fleet.workloads.filter((w) => !w.cluster).length)} undecided`} href=${link("fleet")} />`}
     <${Fact} name="preemptions today" value=${n(today.preemptions)} note=${`${n(today.pods)} ${today.pods === 1 ? "pod" : "pods"} made way`} href=${link("flow")} title="Since midnight UTC" />
-    <${Fact} name="GPU-hours lost today" value=${hours(today.gpuHours)} note=${today.unknown ? `${n(today.unknown)} not counted: start unknown` : today.gpuHours ? "worked for nothing" : "no work was lost"}
-      title="GPUs of each victim times the time since it started, since midnight UTC; what it saved in between is not known" />
+    ${(manager || summary.resource === "gpu") && html`<${Fact} name="GPU-hours lost today" value=${hours(today.gpuHours)} note=${today.unknown ? `${n(today.unknown)} not counted: start unknown` : today.gpuHours ? "at most: saved work is not known" : "no GPU lost its work"}
+      title="GPUs of each victim times the time since it started, since midnight UTC; what it saved in between is not known" />`}
   </dl>`;
 }
 
 export function Whose({ state, params }) {
   const { ns, team } = params;
+  // Of one namespace without teams there is nothing to choose from.
   const several = state.namespaces.length > 1 || state.teams.length > 1 || ns || team;
   if (!several) return null;
   const options = (names, chosen) => [...new Set([...names, ...(chosen ? [chosen] : [])])].map((name) => html`<option value=${name}>${name}</option>`);

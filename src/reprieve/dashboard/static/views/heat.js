@@ -1,4 +1,4 @@
-// Thousands of nodes as one block each, darker the fuller, rack by rack. Drawn, not laid out: 5,000 nodes stay fluid.
+// Thousands of nodes as one block each, the stronger its colour the fuller, rack by rack. Drawn, not laid out: 5,000 nodes stay fluid.
 // For people who point; keys and readers use the tile's link, which leads to the same nodes as cards.
 import { html, useLayoutEffect, useRef, useState } from "../vendor/htm-preact.js";
 import { percent } from "../lib.js";

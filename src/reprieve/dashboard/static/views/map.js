@@ -1,6 +1,6 @@
 // Nodes with their pods, by priority or by group. Few nodes: one card each. Many: a heat map by pool, zone or rack, then zoom.
 import { html, useMemo } from "../vendor/htm-preact.js";
-import { amounts, percent, plural, bandClass, groupClass } from "../lib.js";
+import { amount, amounts, percent, plural, bandClass, groupClass, shortName } from "../lib.js";
 import { link, go, refine } from "../live.js";
 import { Stack, Empty, Find, useMore } from "../parts.js";
 import { Heat } from "./heat.js";
@@ -30,17 +30,21 @@ function pools(nodes, way) {
   return [...found.entries()].map(([name, members]) => ({ name, members })).sort((a, b) => byCount.compare(a.name, b.name));
 }
 
-// Nodes with racks stand rack by rack, others all together, after them.
-function shelves(nodes) {
+// Nodes that are labelled stand together, the others after them.
+function shelves(nodes, way) {
   const found = new Map();
   for (const node of nodes) {
-    if (!found.has(node.rack)) found.set(node.rack, []);
-    found.get(node.rack).push(node);
+    const name = way ? node[way] : "";
+    if (!found.has(name)) found.set(name, []);
+    found.get(name).push(node);
   }
   return [...found.entries()].map(([name, members]) => ({ name, members })).sort((a, b) => !a.name - !b.name || byCount.compare(a.name, b.name));
 }
 
-const rackLine = (members) => `${plural(members.length, "node")}, ${percent(members.reduce((sum, n) => sum + n.used, 0) / members.length)} used`;
+// “rack r3”, but not “rack a100-rack-0”.
+const heading = (way, name) => (name.includes(way) ? name : `${way} ${name}`);
+
+const shelfLine = (members) => `${plural(members.length, "node")}, ${percent(members.reduce((sum, n) => sum + n.used, 0) / members.length)} used`;
 
 // Shares of one node or of a whole pool, added up by what they are coloured by: [class, share, title].
 function segments(nodes, colour, bands) {
@@ -73,13 +77,18 @@ function Tile({ pool, way, colour, bands, params, stands }) {
   </a>`;
 }
 
+// What is scarce first; the rest of what a node has is on its own page.
+const minor = (resource) => resource === "ephemeral-storage" || resource.startsWith("hugepages-");
+const rare = (resource) => resource.includes("/") || resource.includes(".");
+
 function Card({ node, colour, bands, picked, href, dim }) {
-  const free = amounts(Object.fromEntries(Object.entries(node.free).filter(([r]) => r !== "ephemeral-storage" && !r.startsWith("hugepages-")).sort(([a], [b]) => b.includes("/") - a.includes("/")))) || "nothing";
+  const left = Object.entries(node.free).filter(([r, n]) => n && !minor(r)).sort(([a], [b]) => rare(b) - rare(a));
+  const free = left.map(([r, n]) => `${amount(r, n)}\u00a0${shortName(r)}`).join(", ") || "nothing";
   return html`<a class=${`card ${node.ready ? "" : "down"} ${dim ? "dim" : ""}`} href=${href} aria-current=${picked ? "true" : null}>
     <span class="card-name">${node.name}</span>
     <${Stack} segments=${segments([node], colour, bands)} label=${`${percent(node.used)} of ${node.resource} used`} />
-    <span class="card-foot">${plural(node.pods, "pod")} · ${node.resource} ${percent(node.used)}</span>
-    <span class="card-foot">free: ${free}</span>
+    <span class="card-foot" title=${node.resource}>${plural(node.pods, "pod").replace(" ", "\u00a0")} · ${shortName(node.resource)}\u00a0${percent(node.used)}</span>
+    <span class="card-foot" title=${amounts(node.free)}>free: ${free}</span>
     <span class="marks">
       ${!node.ready && html`<span class="tag bad">not ready</span>`}${node.cordoned && html`<span class="tag">cordoned</span>`}
       ${node.nominated > 0 && html`<span class="tag nominated">${plural(node.nominated, "nomination")}</span>`}
@@ -105,10 +114,12 @@ export function MapView({ state, params }) {
   const { nodes, bands } = state;
   const { pool, node: picked, group, find = "", ns, team } = params;
   const choices = useMemo(() => ways(nodes), [nodes]);
+  const labelled = choices.filter((c) => nodes.some((n) => n[c]));
+  const tiles = nodes.length > CARDS_AT_ONCE && !pool && !find;
   const way = WAYS[params.by] ? params.by : choices[0];
+  const shelf = labelled.includes(params.by) && !pool ? params.by : labelled.includes("rack") ? "rack" : "";
   const [limit, more] = useMore(CARDS_AT_ONCE);
   const colour = group ? "group" : params.colour === "group" ? "group" : "priority";
-  const tiles = nodes.length > CARDS_AT_ONCE && !pool && !find;
   const grouped = useMemo(() => (tiles ? pools(nodes, way) : []), [nodes, way, tiles]);
   if (!nodes.length) return html`<${NoNodes} state=${state} />`;
   const stands = (n) => (!group || n.shares.some(([, g]) => g === group)) && (!ns || n.namespaces.includes(ns)) && (!team || n.teams.includes(team));
@@ -120,16 +131,18 @@ export function MapView({ state, params }) {
       <${Find} what="a node" value=${find} />
       <label>Colour by <select value=${colour} onChange=${(e) => refine({ colour: e.target.value, group: "" })}>
         <option value="priority">priority</option><option value="group">group</option></select></label>
-      ${tiles && choices.length > 1 && html`<label>Together by <select value=${way} onChange=${(e) => refine({ by: e.target.value })}>${choices.map((c) => html`<option value=${c}>${c}</option>`)}</select></label>`}
+      ${!pool && choices.length > 1 && html`<label>Together by <select value=${tiles ? way : shelf} onChange=${(e) => refine({ by: e.target.value })}>${choices.map((c) => html`<option value=${c}>${c}</option>`)}</select></label>`}
       <${Legend} nodes=${nodes} colour=${colour} bands=${bands} params=${params} />
     </div>
     ${(group || ns || team) && html`<p class="note">Only nodes with ${chosen} stand out (${nodes.filter(stands).length} of ${nodes.length}). ${""}
       <a href=${link("map", { pool, by: params.by, ns: "", team: "" })}>Show all alike</a></p>`}
+    ${tiles && html`<p class="note">Each block is a node, the stronger its colour the fuller; orange: set aside for a waiting pod; red: not ready. Choose a block for the node, a title for its nodes as cards.</p>`}
     ${tiles
       ? html`<div class="tiles">${grouped.slice(0, CARDS_AT_ONCE).map((p) => html`<${Tile} key=${p.name} pool=${p} way=${way} colour=${colour} bands=${bands} params=${params} stands=${stands} />`)}</div>
         ${grouped.length > CARDS_AT_ONCE && html`<p class="note more">The first ${CARDS_AT_ONCE} of ${grouped.length.toLocaleString("en")}.</p>`}`
-      : html`<div class=${choices.includes("rack") ? "racks" : ""}>${shelves(matching.slice(0, limit)).map(({ name, members }) => html`<section key=${name} class="shelf" aria-label=${name ? `rack ${name}` : "nodes"}>
-          ${name && html`<h2 class="rack">rack ${name} <span class="note">${rackLine(members)}</span></h2>`}
+      : html`<div class=${shelf === "rack" ? "racks" : ""}>${shelves(matching.slice(0, limit), shelf).map(({ name, members }) => html`<section key=${name} class="shelf" aria-label=${name ? heading(shelf, name) : "nodes"}>
+          ${name ? html`<h2 class="rack">${heading(shelf, name)} <span class="note">${shelfLine(members)}</span></h2>`
+            : shelf && html`<h2 class="rack">in no ${shelf} <span class="note">${shelfLine(members)}</span></h2>`}
           <div class="cards">${members.map((n) => html`<${Card} key=${n.name} node=${n} colour=${colour} bands=${bands}
             picked=${n.name === picked} dim=${!stands(n)} href=${link("map", { ...params, node: n.name })} />`)}</div></section>`)}</div>
         ${!matching.length && html`<${Empty}>${find ? `No node's name contains “${find}”.` : `There is no pool “${pool}” any more.`}<//>`}

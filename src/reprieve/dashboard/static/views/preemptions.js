@@ -1,8 +1,8 @@
 // The timeline of decisions, and everything about one of them.
-import { html, useState, useEffect } from "../vendor/htm-preact.js";
-import { getJSON, millis, namespaceOf } from "../lib.js";
+import { html, useState } from "../vendor/htm-preact.js";
+import { millis, plural } from "../lib.js";
 import { link, go, refine, useAnswer } from "../live.js";
-import { Empty, Find, Panel, Problem, Table, UnitLink, When } from "../parts.js";
+import { Empty, Find, Panel, Problem, Table, Told, UnitLink, When } from "../parts.js";
 import { Alternatives, Budgets, Cost, Placements, Reasons, Reprieved, Victims } from "../plan_parts.js";
 import { Timeline } from "./timeline.js";
 
@@ -11,13 +11,14 @@ const OUTCOMES = ["preempts", "scheduled", "unschedulable", "gated", "waits"];
 
 function Decision({ id, onClose }) {
   const { data: d, error } = useAnswer(`api/decisions/${encodeURIComponent(id)}`);
-  return html`<${Panel} label="Decision" title=${d ? d.sentence : "Decision"} onClose=${onClose}>
+  return html`<${Panel} label="Decision" title=${d ? html`<${Told} text=${d.sentence} about=${d.for} />` : "Decision"} onClose=${onClose}>
     ${error && html`<${Problem} error=${error} hint="Old decisions leave the ring; see records.path in the configuration to keep them." />`}
     ${d && html`
       <p class="note"><span class=${`tag outcome-${d.outcome}`}>${d.outcome}</span> <${When} iso=${d.time} /> · for <${UnitLink} unit=${d.for} /> · by the ${d.controller} controller · ${millis(d.durationMs)} · cluster revision ${d.revision || "–"}</p>
-      <${Reasons} list=${d.reasons} />
+      <${Reasons} list=${d.reasons} about=${d.for} />
       <${Cost} cost=${d.cost} />
       <${Victims} list=${d.victims} verb=${d.outcome === "preempts" ? "made way" : ""} by=${d.for} />
+      ${d.victims.length > 0 && d.cost && d.cost.pods > d.victims.length && html`<p class="note">The cost counts ${plural(d.cost.pods - d.victims.length, "more pod")} that had been asked to go before.</p>`}
       <${Reprieved} list=${d.reprieved} />
       <${Budgets} list=${d.budgets} />
       <${Placements} placements=${d.placements} caption="Where it goes" />
@@ -25,29 +26,18 @@ function Decision({ id, onClose }) {
   <//>`;
 }
 
-function useDecisions(revision, outcome, unit, limit) {
-  const [list, setList] = useState(null);
-  const [error, setError] = useState(null);
-  useEffect(() => {
-    let gone = false;
-    const query = new URLSearchParams({ limit, ...(outcome && { outcome }), ...(unit && { for: unit }) });
-    getJSON(`api/decisions?${query}`).then((d) => { if (!gone) { setList(d.items); setError(null); } }, (e) => { if (!gone) setError(e.message); });
-    return () => { gone = true; };
-  }, [revision, outcome, unit, limit]);
-  return [list, error];
-}
-
 export function PreemptionsView({ state, params }) {
-  const { id: picked, for: unit, ns, find = "" } = params;
+  const { id: picked, for: unit, ns, team, find = "" } = params;
   const zoom = (params.zoom || "").split("-").map(Number);
   const range = { span: Number(params.span) || 900, zoom: zoom.length === 2 && zoom.every(Number.isFinite) ? zoom : null };
   const setRange = (to) => refine({ span: to.span === 900 ? "" : `${to.span}`, zoom: to.zoom ? to.zoom.map(Math.round).join("-") : "" });
   const chosen = OUTCOMES.includes(params.outcome) ? params.outcome : params.outcome === "all" ? "" : "preempts";
   const outcome = unit ? "" : chosen;
   const [limit, setLimit] = useState(STEP);
-  const [list, error] = useDecisions(state.revision, outcome, unit, limit);
-  const inside = (d) => !range.zoom || (Date.parse(d.time) / 1000 >= range.zoom[0] && Date.parse(d.time) / 1000 <= range.zoom[1]);
-  const rows = (list || []).filter((d) => inside(d) && (!ns || namespaceOf(d.for) === ns) && d.sentence.includes(find));
+  const [since, until] = (range.zoom || []).map((at) => `${Math.round(at)}`);
+  const asked = Object.entries({ limit, outcome, for: unit, ns, team, find, since, until }).filter(([, value]) => value);
+  const { data, error } = useAnswer(`api/preemptions?${new URLSearchParams(asked)}`, state.revision, true);
+  const rows = data ? data.items : [], narrowed = range.zoom || ns || team || find;
   return html`<div>
     <${Timeline} range=${range} onRange=${setRange} />
     <div class="toolbar">
@@ -57,7 +47,7 @@ export function PreemptionsView({ state, params }) {
       <${Find} what="a decision" value=${find} />
     </div>
     ${error && html`<${Problem} error=${error} hint="Decisions are kept by a running controller: reprieve run, or reprieve up." />`}
-    ${list && !rows.length && html`<${Empty}>${range.zoom || ns || find ? "No such decision: widen the time, the namespace or the name." : outcome === "preempts" ? "No preemption yet: everybody found room, or nobody less important was in the way."
+    ${data && !rows.length && html`<${Empty}>${narrowed ? "No such decision: widen the time, the namespace, the team or the name." : outcome === "preempts" ? "No preemption yet: everybody found room, or nobody less important was in the way."
       : "No such decision is kept."}<//>`}
     ${rows.length > 0 && html`<${Table} caption="Decisions, newest first" picked=${picked} href=${(d) => link("preemptions", { ...params, id: d.key })}
       rows=${rows.map((d) => ({ key: d.id, ...d }))} columns=${[
@@ -65,9 +55,9 @@ export function PreemptionsView({ state, params }) {
         { title: "Outcome", cell: (d) => html`<span class=${`tag outcome-${d.outcome}`}>${d.outcome}</span>` },
         { title: "Victims", number: true, cell: (d) => d.victims },
         { title: "Took", number: true, cell: (d) => millis(d.durationMs) },
-        { title: "In one sentence", wide: true, cell: (d) => d.sentence },
+        { title: "In one sentence", wide: true, cell: (d) => html`<${Told} text=${d.sentence} about=${d.for} />` },
       ]} />`}
-    ${list && list.length >= limit && limit < MOST && html`<p class="note more">The newest ${limit}. <button onClick=${() => setLimit(Math.min(MOST, limit * 3))}>Show more</button></p>`}
+    ${data && data.more && limit < MOST && html`<p class="note more">The newest ${limit}. <button onClick=${() => setLimit(Math.min(MOST, limit * 3))}>Show more</button></p>`}
     ${picked && html`<${Decision} id=${picked} onClose=${() => go("preemptions", { ...params, id: "" })} />`}
   </div>`;
 }

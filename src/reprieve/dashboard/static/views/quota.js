@@ -2,7 +2,7 @@
 import { html, useEffect, useMemo } from "../vendor/htm-preact.js";
 import { amount, plural } from "../lib.js";
 import { link, useAnswer, useSeconds } from "../live.js";
-import { Empty, Find, UnitLink } from "../parts.js";
+import { Empty, Find, Told, UnitLink } from "../parts.js";
 import { Trend } from "./trend.js";
 
 const TREND_EVERY = 60; // seconds
@@ -25,12 +25,12 @@ function Bar({ line }) {
 function Waiting({ queue }) {
   const why = new Map();
   for (const w of queue.waiting) why.set(w.why, [...(why.get(w.why) || []), w.workload]);
-  return html`<ul class="reasons">${[...why].map(([reason, names]) => html`<li>${names.map((name, i) => html`${i ? ", " : ""}<${UnitLink} unit=${`Workload/${name}`} text=${name} />`)}: ${reason}</li>`)}
+  return html`<ul class="reasons">${[...why].map(([reason, names]) => html`<li>${names.map((name, i) => html`${i ? ", " : ""}<${UnitLink} unit=${`Workload/${name}`} text=${name} />`)}: <${Told} text=${reason} about=${`ClusterQueue/${queue.name}`} /></li>`)}
     ${queue.pending > queue.waiting.length && html`<li>and ${queue.pending - queue.waiting.length} more</li>`}</ul>`;
 }
 
 function Queue({ queue, trends, picked }) {
-  return html`<section class=${`queue ${picked === queue.name ? "picked" : ""}`} aria-label=${`ClusterQueue ${queue.name}`}><h2><a href=${link("unit", { of: `ClusterQueue/${queue.name}` })}>${queue.name}</a></h2>
+  return html`<section class=${`queue ${picked === queue.name ? "picked" : ""}`} aria-label=${`ClusterQueue ${queue.name}`}><h2><${UnitLink} unit=${`ClusterQueue/${queue.name}`} text=${queue.name} /></h2>
     <p class="note">${plural(queue.pending, "workload")} waiting, ${queue.admitted} admitted${queue.weight ? `, weight ${queue.weight}` : ""}</p>
     ${queue.resources.map((line) => html`<${Bar} line=${line} />`)}
     ${!queue.resources.length && html`<p class="note">It owns no quota and uses none.</p>`}
@@ -73,7 +73,8 @@ export function QuotaView({ state, params }) {
   return html`
     <div class="toolbar"><${Find} what="a queue" value=${filter} />${cohort && html`<span>Cohort <strong>${cohort}</strong> <a href=${link("quota")}>Show all</a></span>`}
     <ul class="legend" aria-label="Colours"><li><span class="swatch own"></span>own quota used</li><li><span class="swatch borrowed"></span>borrowed</li>
-      <li><span class="swatch lent"></span>lent to others</li><li><span class="swatch"></span>unused</li></ul></div>
+      <li><span class="swatch lent"></span>lent to others</li><li><span class="swatch"></span>unused</li>
+      <li><span class="dash trend-used"></span>used, over time</li><li><span class="dash trend-waiting"></span>waiting, over time</li></ul></div>
     ${matching && !matching.length && html`<${Empty}>No queue's name contains “${filter}”.<//>`}
     ${matching ? matching.map((q) => html`<${Queue} key=${q.name} queue=${q} ...${shared} />`) : html`
       ${roots.map((c) => html`<${Cohort} key=${c.name} name=${c.name} tree=${tree} shared=${shared} />`)}

@@ -1,7 +1,6 @@
 // The last hours as a chart: pods that wait, pods that had to go. Drag to zoom; the buttons do the same for keys and fingers.
 import { html, useState, useEffect, useRef } from "../vendor/htm-preact.js";
 import { getJSON, plural } from "../lib.js";
-import uPlot from "../vendor/uPlot.js";
 
 const SPANS = [["15 minutes", 900], ["1 hour", 3600], ["6 hours", 21600]];
 const EVERY = 5000, KEEP = 21600, HEIGHT = 190;
@@ -35,7 +34,7 @@ const upTo = (_, __, max) => [0, Math.max(5, max * 1.05)];
 const amounts = { size: 58, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 50000] };
 
 // Waiting pods and victims have an axis each: thousands of the first would hide a few of the second.
-function draw(box, onZoom) {
+function draw(uPlot, box, onZoom) {
   const axis = { stroke: css("--ink-2"), grid: { stroke: css("--line"), width: 1 }, ticks: { stroke: css("--line") } };
   return new uPlot({
     width: box.clientWidth, height: HEIGHT, legend: { live: true }, cursor: { drag: { x: true, y: false, setScale: false } },
@@ -58,13 +57,20 @@ export function Timeline({ range, onRange }) {
   const data = useHistory();
   const last = data[0][data[0].length - 1] || Date.now() / 1000;
   const [from, to] = range.zoom || [last - range.span, last];
+  const [drawn, setDrawn] = useState(false);
   useEffect(() => {
-    plot.current = draw(box.current, (zoom) => latest.current({ zoom }));
     const watch = new ResizeObserver(() => plot.current.setSize({ width: box.current.clientWidth, height: HEIGHT }));
-    watch.observe(box.current);
-    return () => { watch.disconnect(); plot.current.destroy(); };
+    let gone = false;
+    // Half of all code, for this one view: it is fetched when it is needed.
+    import("../vendor/uPlot.js").then(({ default: uPlot }) => {
+      if (gone) return;
+      plot.current = draw(uPlot, box.current, (zoom) => latest.current({ zoom }));
+      watch.observe(box.current);
+      setDrawn(true);
+    });
+    return () => { gone = true; watch.disconnect(); if (plot.current) plot.current.destroy(); };
   }, []);
-  useEffect(() => { plot.current.setData(data, false); plot.current.setScale("x", { min: from, max: to }); }, [data, from, to]);
+  useEffect(() => { if (drawn) { plot.current.setData(data, false); plot.current.setScale("x", { min: from, max: to }); } }, [data, from, to, drawn]);
   const inside = data[0].map((t, i) => (t >= from && t <= to ? i : -1)).filter((i) => i >= 0);
   const victims = inside.reduce((sum, i) => sum + data[2][i], 0);
   const most = inside.reduce((max, i) => Math.max(max, data[1][i] || 0), 0);
@@ -72,6 +78,6 @@ export function Timeline({ range, onRange }) {
   return html`<figure class="chart" aria-label="Pods waiting and victims over time">
     <div class="toolbar">${SPANS.map(([name, span]) => html`<button aria-pressed=${!range.zoom && range.span === span} onClick=${() => onRange({ span, zoom: null })}>${name}</button>`)}
       ${range.zoom && html`<button onClick=${() => onRange({ ...range, zoom: null })}>Reset the zoom</button>`}</div>
-    <div ref=${box} aria-hidden="true"></div>
+    <div ref=${box} class="plot" aria-hidden="true"></div>
     <figcaption class="note">${summary} Drag over the chart to zoom.</figcaption></figure>`;
 }

@@ -34,7 +34,7 @@ function Plan({ plan: given }) {
   const plan = whole(given), outcome = plan.outcome || plan.mode;
   return html`<section class="sheet" aria-label="Plan">
     <h2 tabindex="-1" ref=${heading}><span class=${`tag outcome-${outcome}`}>${outcome}</span> ${plan.for}</h2>
-    <${Reasons} list=${plan.reasons} />
+    <${Reasons} list=${plan.reasons} about=${plan.for} />
     <${PodSets} list=${plan.podSets} />
     <${Cost} cost=${plan.cost} />
     ${plan.flavors && html`<h3>Flavors</h3><ul class="reasons">${Object.entries(plan.flavors).map(([set, flavors]) => html`<li>${set}: ${
@@ -112,7 +112,7 @@ export function WhatIfView({ params }) {
   return html`${damaged && html`<${Problem} error=${damaged} hint="Ask whoever sent it for the whole link, or paste the manifest below." />`}
     <form class="whatif" onSubmit=${plan} onKeyDown=${quickly}>
       <label for="manifest">Manifests (YAML or JSON) of pods, groups, workloads or a job of any kind, planned on top of the present cluster. Nothing is created.</label>
-      <textarea id="manifest" rows="12" spellcheck=${false} value=${manifest} onInput=${(e) => setManifest(e.target.value)}></textarea>
+      <textarea id="manifest" rows=${Math.min(24, Math.max(12, manifest.split("\n").length))} spellcheck=${false} value=${manifest} onInput=${(e) => setManifest(e.target.value)}></textarea>
       <div class="toolbar">
         <label>Plan for <input value=${target} onInput=${(e) => setTarget(e.target.value)} placeholder="the only unit above" /></label>
         <button class="primary" disabled=${answer.busy}>${answer.busy === "plan" ? "Planning…" : "Who would make way?"}</button>

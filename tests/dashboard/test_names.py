@@ -1,0 +1,120 @@
+"""Every name leads to the page of what it names, also inside sentences, on a phone, and on pages of nodes and
+queues; and what the page needs is fetched at once."""
+
+from datetime import UTC, datetime
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from reprieve.records import Decision, DecisionLog
+from tests import builders
+from tests.builders import reserved, workload
+from tests.dashboard import scenes
+from tests.dashboard.browsing import listen, look
+from tests.dashboard.manifests import put
+from tests.dashboard.serving import serving
+
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+FIRST = ("app.js", "icon.svg", "style.css", "vendor/uPlot.css")
+
+
+def one_preemption() -> DecisionLog:
+    records = DecisionLog()
+    victims = [{"pod": "dev/p-1-0", "unit": "Pod/dev/p-1-0", "node": "h100-1", "reason": "h100-1 is short"}]
+    moment = datetime.now(UTC)
+    placed = {"dev/team-2-0": "h100-1"}
+    for unit, outcome, went in (
+        ("PodGroup/dev/team-2", "preempts", victims),
+        ("Workload/dev/urgent", "preempts", [{"workload": "dev/calm", "reason": "InClusterQueue"}]),
+    ):
+        records.add(
+            Decision(time=moment, controller="x", for_=unit, outcome=outcome, victims=went, placements=placed)
+        )
+    return records
+
+
+async def test_names_in_sentences_lead_to_what_they_name(browser: Browser):
+    complaints: list[str] = []
+    async with serving(scenes.crowd(3), one_preemption()) as url:
+        page = await browser.new_page(viewport={"width": 1440, "height": 900})
+        listen(page, complaints)
+        await look(page, url, "preemptions")
+        sentences = page.locator("td", has_text="make").or_(page.locator("td", has_text="makes way"))
+        quota, nodes = sentences.nth(0), sentences.nth(1)
+        for row, name, place in (
+            (nodes, "PodGroup/dev/team-2", "unit/of/PodGroup%2Fdev%2Fteam-2"),
+            (nodes, "h100-1", "map/node/h100-1"),
+            (nodes, "dev/p-1-0", "unit/of/Pod%2Fdev%2Fp-1-0"),
+            (quota, "dev/calm", "unit/of/Workload%2Fdev%2Fcalm"),
+        ):
+            link = row.get_by_role("link", name=name, exact=True)
+            await expect(link).to_have_attribute("href", f"#/{place}")
+        await look(page, url, "unit/of/Job%2Fdev%2Fx")  # says "Job/dev/x waits for 4 cpu."
+        await expect(page.locator(".answer")).to_contain_text("Job/dev/x waits")
+        await expect(page.locator(".answer").get_by_role("link")).to_have_count(0)  # it is this page
+        assert complaints == []
+        await page.close()
+
+
+async def test_a_queue_and_a_node_say_who_is_there_and_do_not_make_way_themselves(browser: Browser):
+    shown = scenes.crowd(3)
+    put(shown, builders.local_queue("jobs", "shared", namespace="dev"), builders.cluster_queue("shared"))
+    put(shown, reserved(workload("holds", 1, queue="jobs", namespace="dev"), "shared"))
+    put(shown, workload("waits", 1, queue="jobs", namespace="dev"))
+
+    async def evicted_there(target: str, _decisions: object) -> dict[str, object]:
+        preempted = [{"by": "PodGroup/dev/team-2"}]
+        return {"for": target, "state": "ready", "sentence": "It is there.", "preemptedBy": preempted}
+
+    async with serving(shown, explainer=evicted_there) as url:
+        page = await browser.new_page()
+        await look(page, url, "unit/of/ClusterQueue%2Fshared")
+        rows = page.get_by_role("table", name="Its workloads").locator("tbody tr")
+        await expect(rows).to_contain_text(["dev/waits", "dev/holds"])
+        await expect(page.get_by_role("link", name="In the quota tree")).to_be_visible()
+        await look(page, url, "unit/of/Node%2Fh100-1")
+        await expect(page.locator(".takers")).to_have_text("Pods on it made way for PodGroup/dev/team-2.")
+        await expect(page.get_by_text("Team", exact=True)).to_have_count(0)
+        await page.close()
+
+
+async def test_what_is_unfolded_can_be_read_on_a_phone(browser: Browser):
+    """Its table had no width there."""
+    async with serving(scenes.sweep()) as url:
+        page = await browser.new_page(viewport={"width": 390, "height": 844})
+        await look(page, url, "queue/open/Job%2Fdev%2Fsweep")
+        pods = page.locator(".unfolded tbody tr")
+        await expect(pods.first).to_be_visible()
+        assert (await pods.first.bounding_box() or {"width": 0})["width"] > 300
+        await page.close()
+
+
+async def test_decisions_follow_namespace_and_team(browser: Browser):
+    async with serving(scenes.crowd(3), one_preemption()) as url:
+        page = await browser.new_page()
+        await look(page, url, "preemptions/ns/dev")
+        await expect(page.locator(".scroll tbody tr")).to_have_count(2)
+        await look(page, url, "preemptions/ns/ops")
+        await expect(page.locator(".empty")).to_contain_text("No such decision")
+        await look(page, url, "flow/team/nobody")
+        await expect(page.locator(".empty")).to_contain_text("Nobody of this namespace or team")
+        await page.close()
+
+
+async def test_a_first_visit_asks_for_little_and_for_charts_only_where_there_is_one(browser: Browser):
+    """Two dozen modules, each asked for by itself, took a second on a busy machine."""
+    complaints: list[str] = []
+    async with serving(scenes.crowd(3)) as url:
+        page = await browser.new_page()
+        listen(page, complaints)
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url.removeprefix(f"{url}/")))
+        await look(page, url, "map")
+        assert sorted(set(asked)) == sorted(
+            ["", "api/state", "api/stream", *(f"static/{each}" for each in FIRST)]
+        )
+        assert asked.count("api/state") == 1
+        await look(page, url, "preemptions")
+        await expect(page.locator(".u-over")).to_be_visible()
+        assert complaints == []
+        await page.close()
