@@ -1,6 +1,12 @@
-"""The soak makes the load that it says, and its plots can be read."""
+"""The soak makes the load that it says, its plots can be read, and it leaves nothing running."""
 
+import os
 import random
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -10,6 +16,9 @@ from tools.soak.load import GANG, JOB, rate_at, second
 from tools.soak.plot import chart
 
 from reprieve.kube import JOBS, POD_GROUPS, PODS
+from tests.waiting import PATIENCE
+
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize("rate", [30, 50, 200])
@@ -44,3 +53,25 @@ def test_every_point_of_a_plot_lies_inside_it(line: list[float]) -> None:
     for x, y in (point.split(",") for each in lines for point in each.split()):
         assert 0 <= float(x) <= 640
         assert 0 <= float(y) <= 220
+
+
+def children(pid: int) -> list[int]:
+    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks for processes in /proc")
+def test_a_soak_that_is_told_to_end_stops_its_server_and_controllers() -> None:
+    command = [sys.executable, "-m", "tools.soak", "--minutes", "5", "--rate", "5"]
+    soak = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    assert soak.stdout is not None
+    try:
+        assert soak.stdout.readline().startswith("minute")
+        started = children(soak.pid)
+        assert len(started) == 2
+        soak.terminate()
+        assert soak.wait(PATIENCE) == 128 + signal.SIGTERM
+        assert [pid for pid in started if Path(f"/proc/{pid}").exists()] == []
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(soak.pid, signal.SIGKILL)  # whoever is left, all of them in its session
+        soak.stdout.close()

@@ -23,6 +23,8 @@ import yaml
 
 ROOT = Path(__file__).parent.parent
 VERSION = version("reprieve")
+SBOMS = {"sbom.cdx.json": "requirements/run.lock", "sbom-image.cdx.json": "requirements/image.lock"}
+"""Of the program, and of its container image without the base."""
 PIN = re.compile(r"^(?P<name>[\w.-]+)(?:\[[^]]*\])?==(?P<version>[^\s;\\]+)", re.M)
 
 
@@ -47,7 +49,8 @@ def build(target: Path, releases: str) -> list[Path]:
     (target / "krew.yaml").write_text(
         yaml.safe_dump(krew(archive, releases), sort_keys=False, width=100), encoding="utf-8"
     )
-    (target / "sbom.cdx.json").write_text(json.dumps(sbom(), indent=2) + "\n", encoding="utf-8")
+    for name, lock in SBOMS.items():
+        (target / name).write_text(json.dumps(sbom(lock), indent=2) + "\n", encoding="utf-8")
     return sorted(target.iterdir())
 
 
@@ -92,9 +95,9 @@ def krew(archive: Path, releases: str) -> dict[str, Any]:
     }
 
 
-def sbom() -> dict[str, Any]:
-    """A CycloneDX list of what an installation pulls in, from the lock file."""
-    lock = (ROOT / "requirements/run.lock").read_text(encoding="utf-8")
+def sbom(locked: str) -> dict[str, Any]:
+    """A CycloneDX list of what an installation pulls in, from its lock file."""
+    lock = (ROOT / locked).read_text(encoding="utf-8")
     return {
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",

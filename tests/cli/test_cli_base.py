@@ -60,6 +60,19 @@ def test_help_imports_no_command() -> None:
     assert not modules & {"numpy", "rich", "aiohttp", "yaml", "reprieve.cli.validate", "reprieve.cli.plan"}
 
 
+@pytest.mark.parametrize("arguments", [["plan", "--help"], ["plan", "--fro", "x"], ["plan"]], ids=" ".join)
+def test_help_and_mistakes_load_no_client(arguments: list[str]) -> None:
+    """Both end with an exception, which was compared with those of a client that took as long to load as
+    everything else together."""
+    script = (
+        "import sys; from reprieve.cli import main\n"
+        f"try: main({arguments!r})\n"
+        "except SystemExit: print(*sys.modules)"
+    )
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert not set(out.splitlines()[-1].split()) & {"aiohttp", "reprieve.kube"}
+
+
 ELSEWHERE = {
     "aiohttp",
     "asyncio",

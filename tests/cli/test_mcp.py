@@ -3,11 +3,14 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.client.stdio import get_default_environment
 from mcp.types import CallToolResult, TextContent
 
+from reprieve.cli import mcp_tools
 from reprieve.cli.mcp_tools import BY_NAME, TOOLS
 from tests.docs.pages import ROOT
 
@@ -24,9 +27,13 @@ spec:
 """
 
 
+CHECKOUT = {"PYTHONPATH": str(ROOT / "src")}
+"""The SDK starts a server with hardly any of the environment: it would be whatever is installed."""
+
+
 def server(*options: str) -> StdioServerParameters:
     return StdioServerParameters(
-        command=sys.executable, args=["-m", "reprieve", "mcp", *options], cwd=str(ROOT)
+        command=sys.executable, args=["-m", "reprieve", "mcp", *options], cwd=str(ROOT), env=CHECKOUT
     )
 
 
@@ -34,6 +41,18 @@ def text_of(answer: CallToolResult) -> str:
     [content] = answer.content
     assert isinstance(content, TextContent)
     return content.text
+
+
+def test_the_server_is_the_one_of_this_checkout():
+    asked = subprocess.run(
+        [sys.executable, "-c", "import reprieve.cli.mcp_tools as tools; print(tools.__file__)"],
+        env={**get_default_environment(), **CHECKOUT},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert Path(asked.stdout.strip()) == ROOT / "src/reprieve/cli/mcp_tools.py"
+    assert Path(mcp_tools.__file__) == ROOT / "src/reprieve/cli/mcp_tools.py"
 
 
 async def test_an_assistant_asks_every_question():

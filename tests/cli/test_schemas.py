@@ -41,7 +41,7 @@ ANSWERS = {
     f"explain node/node-1 -f {EXAMPLES}/01-first-plan": "Explanation",
     f"explain workload/web/crawl-c -f {EXAMPLES}/12-cohort-reclaim": "Explanation",
     f"explain clusterqueue/web -f {EXAMPLES}/12-cohort-reclaim": "Explanation",
-    f"when -f {EXAMPLES}/41-when/cluster.yaml -f {EXAMPLES}/41-when/job.yaml --futures 5": "Forecast",
+    f"when -f {EXAMPLES}/41-when/cluster.yaml -f {EXAMPLES}/41-when/job.yaml --futures 9": "Forecast",
     f"when workload/ml/tune -f {EXAMPLES}/41-when/queues.yaml": "Forecast",
     f"validate -f {EXAMPLES}/01-first-plan": "Validation",
     f"simulate --trace {EXAMPLES}/40-simulate/generator.yaml --until 2s": "Simulation",

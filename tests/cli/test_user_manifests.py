@@ -110,6 +110,34 @@ def test_a_kind_that_is_not_known_is_named_with_what_to_do(tmp_path: Path) -> No
     assert "jobs.kinds" in said
 
 
+def test_a_kind_without_a_template_is_named_too(tmp_path: Path) -> None:
+    """Of a Workflow it was said that nothing waits for a node."""
+    code, said = run(tmp_path, "plan", job_of_kind("argoproj.io/v1alpha1", "Workflow", {"entrypoint": "a"}))
+    assert (code, "Not known here: Workflow of argoproj.io/v1alpha1" in said) == (2, True)
+
+
+def test_a_daemon_set_is_no_kind_to_describe(tmp_path: Path) -> None:
+    spec = {"template": {"spec": {"containers": [container()]}}}
+    code, said = run(tmp_path, "plan", job_of_kind("apps/v1", "DaemonSet", spec))
+    assert (code, "A DaemonSet puts a pod on every node: give one of its pods" in said) == (2, True)
+
+
+def test_validate_does_not_say_that_a_kind_of_others_is_elsewhere(tmp_path: Path) -> None:
+    said = run(tmp_path, "validate", job_of_kind("batch.volcano.sh/v1alpha1", "Job", {}))[1]
+    assert "there is no schema of it here; another Job is in batch/v1" in said
+
+
+def test_a_job_without_its_cluster_hears_how_to_give_it(tmp_path: Path) -> None:
+    """Only that its priority class is missing was said."""
+    job = job_of_kind("batch/v1", "Job", {
+        "template": {"spec": {"priorityClassName": "high", "containers": [container()]}},
+    })  # fmt: skip
+    code, said = run(tmp_path, "plan", job)
+    assert code == 2
+    assert "there is no PriorityClass 'high' among the objects" in said
+    assert "there is no Node in what was read; give the cluster's nodes and pods too, or ask it with" in said
+
+
 def test_a_pod_in_a_queue_hears_of_its_quota(tmp_path: Path) -> None:
     pod = builders.pod("p", 1, labels={"kueue.x-k8s.io/queue-name": "main"})
     assert "waits for quota in queue main" in run(tmp_path, "plan", builders.node("node-1", 8), pod)[1]
@@ -120,3 +148,13 @@ def test_one_run_of_a_cron_job_hears_of_its_queue(tmp_path: Path) -> None:
     run_ = {"metadata": labels, "spec": {"template": {"spec": {"containers": [container()]}}}}
     cron = job_of_kind("batch/v1", "CronJob", {"schedule": "0 * * * *", "jobTemplate": run_})
     assert "waits for quota in queue main" in run(tmp_path, "plan", builders.node("node-1", 8), cron)[1]
+
+
+def test_what_has_no_kind_is_told_with_its_place(tmp_path: Path) -> None:
+    code, said = run(tmp_path, "plan", {"resources": ["a.yaml"]})
+    assert (code, said) == (2, "error: m.yaml:1: apiVersion: is required\n")
+
+
+def test_a_kind_in_the_wrong_case_hears_the_right_one(tmp_path: Path) -> None:
+    said = run(tmp_path, "plan", {"apiVersion": "v1", "kind": "pod", "metadata": {"name": "p"}})[1]
+    assert "Not known here: pod of v1; did you mean 'Pod'?" in said

@@ -90,7 +90,8 @@ def message(stderr: str) -> str:
 
 UNKNOWN_OBJECTS = {
     "plan -f {gang} --for PodGroup/ml/trian": (
-        "there is no PodGroup 'ml/trian'; known groups: data/crunch, dev/notebooks, ml/train"
+        "there is no PodGroup 'ml/trian'; known groups: data/crunch, dev/notebooks, ml/train; "
+        "did you mean 'PodGroup/ml/train'?"
     ),
     "plan -f {gang} --for Pod/ml/none": "there is no pod 'ml/none'",
     "plan -f {queues} --for Workload/jobs/none": "there is no Workload jobs/none",
@@ -135,8 +136,11 @@ MALFORMED = {
         "there is no Deployment web/shop in the input; jobs there are: none"
     ),
     "plan -f {gang} --for PodGroup/train": (
-        "there is no PodGroup 'default/train'; known groups: data/crunch, dev/notebooks, ml/train"
+        "there is no PodGroup 'default/train'; known groups: data/crunch, dev/notebooks, ml/train; "
+        "did you mean 'PodGroup/ml/train'?"
     ),
+    "plan -f {gang} --for Pod/ml/train": "did you mean 'PodGroup/ml/train'?",
+    "plan -f {gang} --for job/ml/train": "jobs there are: none; did you mean 'PodGroup/ml/train'?",
     "plan -f {gang} --for pg/ml/trian": "there is no PodGroup 'ml/trian'; known groups:",
     "plan -f {at}/kindless.yaml --for Pod/a/b": "kindless.yaml:1: apiVersion: is required",
     "plan -f {at}/number.yaml --for Pod/a/b": (

@@ -77,3 +77,17 @@ def test_commands_are_short_enough_to_be_typed(tour: str):
 
 def test_piped_output_is_plain(tour: str):
     assert "\x1b[" not in tour
+
+
+def test_the_tour_is_not_interrupted_by_what_controllers_try_again() -> None:
+    script = (
+        "import logging, reprieve.demo\n"
+        "async def show(*arguments):\n"
+        "    for say in (logging.getLogger('reprieve').warning, logging.getLogger('reprieve').error):\n"
+        "        say('said by %s', say.__name__)\n"
+        "reprieve.demo.show = show\n"
+        "from reprieve.cli import main\n"
+        "main(['demo'])\n"
+    )
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stderr
+    assert ("said by error" in said, "said by warning" in said) == (True, False)

@@ -98,7 +98,7 @@ def download(folder: Path) -> Path:
         "--dest",
         str(folder),
     ]
-    locked = ["--require-hashes", "--requirement", str(ROOT / "requirements/run.lock")]
+    locked = ["--require-hashes", "--requirement", str(ROOT / "requirements/image.lock")]
     for what in (locked, ["setuptools>=80", "wheel"]):
         subprocess.run([*pip, *what], check=True, timeout=10 * PATIENCE)
     return folder

@@ -31,6 +31,7 @@ VALUES = {
     "policy_version": "policyVersion",
     "dashboard": "dashboard",
     "webhook": "webhook",
+    "tracing": "tracing",
 }
 """The chart's value for each choice of an installation; the namespace is the release's."""
 
@@ -108,6 +109,7 @@ def test_every_choice_of_an_installation_is_a_value(tmp_path):
         "policy_version": "v1beta1",
         "dashboard": True,
         "webhook": True,
+        "tracing": "http://collector.tracing:4318/v1/traces",
     }
     values = {name: chosen[choice] for choice, name in VALUES.items() if name}
     found = rendered(tmp_path, values | {"createNamespace": True}, "elsewhere")
@@ -138,6 +140,23 @@ def test_definitions_come_when_asked_for_and_stay_when_the_release_goes(tmp_path
     assert by_key(definitions) == by_key(crds())
 
 
+@pytest.mark.parametrize(
+    ("url", "port"),
+    [
+        ("http://collector.tracing:4318/v1/traces", 4318),
+        ("https://collector.example/v1/traces", 443),
+        ("http://[fd00::1]/v1/traces", 80),
+    ],
+)
+def test_spans_are_let_out_to_the_collector(tmp_path, url, port):
+    found = rendered(tmp_path, {"tracing": url, "createNamespace": True})
+    assert found == by_key(deployment(Installation(tracing=url)))
+    settings = found["v1", "ConfigMap", "reprieve-system", "reprieve"]["data"]["config.yaml"]
+    assert settings["tracing"] == {"endpoint": url}
+    policy = found["networking.k8s.io/v1", "NetworkPolicy", "reprieve-system", "reprieve"]
+    assert policy["spec"]["egress"][-1] == {"ports": [{"protocol": "TCP", "port": port}]}
+
+
 def test_settings_are_laid_over_what_the_chart_writes(tmp_path):
     found = rendered(tmp_path, {"config": {"scheduler": {"algorithm": "minimal-cost"}}})
     settings = found["v1", "ConfigMap", "reprieve-system", "reprieve"]["data"]["config.yaml"]
@@ -152,6 +171,7 @@ def test_settings_are_laid_over_what_the_chart_writes(tmp_path):
         ({"controllers": ["shceduler"]}, "controllers"),
         ({"replicas": 0}, "replicas"),
         ({"replica": 1}, "replica"),
+        ({"tracing": "collector:4318"}, "tracing"),
         ({"monitoring": {"enable": True}}, "monitoring"),
     ],
 )

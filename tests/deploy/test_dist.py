@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tarfile
 from importlib.metadata import version
 from pathlib import Path
@@ -16,10 +15,12 @@ import pytest
 import yaml
 from tools import dist
 
+from tests.deploy.image import download
 from tests.docs.pages import ROOT
+from tests.server.kubectl_tool import find_kubectl
 from tests.waiting import PATIENCE
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 RELEASES = "https://releases.example/reprieve"
 
 
@@ -31,25 +32,57 @@ def built(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def installed(built, tmp_path_factory):
-    """A fresh environment with the wheel and the dependencies of the tests, but without the source tree."""
+def offered(tmp_path_factory):
+    """What an installer may use besides our wheel: the locked packages, and no index."""
+    wheels = str(download(tmp_path_factory.mktemp("offered")))
+    return {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": wheels, "UV_NO_INDEX": "1", "UV_FIND_LINKS": wheels}
+
+
+@pytest.fixture(scope="module")
+def installed(built, offered, tmp_path_factory):
+    """A fresh environment with the wheel and whatever it asks for, without the source tree."""
     home = tmp_path_factory.mktemp("venv")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True, timeout=PATIENCE)
-    paths = {"base": str(home), "platbase": str(home)}
-    packages = Path(sysconfig.get_path("purelib", vars=paths))
-    wheel = next(built.glob("*.whl"))
     subprocess.run(
-        [sys.executable, "-m", "pip", "--python", str(home), "install", "--quiet", "--no-deps", str(wheel)],
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "--python",
+            str(home),
+            "install",
+            "--quiet",
+            "--no-compile",
+            str(wheel_of(built)),
+        ],
         check=True,
-        timeout=PATIENCE,
+        timeout=10 * PATIENCE,
+        env=outside() | offered,
     )
-    # A path in a .pth file is looked at for modules only, so the editable installation is not seen.
-    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
     return home
 
 
+@pytest.fixture(scope="module")
+def installers(tmp_path_factory):
+    """pipx and uv, in an environment of their own."""
+    home = tmp_path_factory.mktemp("installers")
+    subprocess.run([sys.executable, "-m", "venv", str(home)], check=True, timeout=PATIENCE)
+    get = [home / "bin/python", "-m", "pip", "install", "--quiet", "pipx", "uv"]
+    subprocess.run(get, check=True, timeout=10 * PATIENCE)
+    return home / "bin"
+
+
+def outside() -> dict[str, str]:
+    """The environment of somebody who knows nothing of the source tree."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+
+
+def wheel_of(built: Path) -> Path:
+    return next(built.glob("*.whl"))
+
+
 def run(installed: Path, cwd: Path, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    environment = outside()
     environment["PATH"] = f"{installed / 'bin'}:{environment['PATH']}"
     environment["HOME"] = str(cwd)
     environment["COLUMNS"] = "200"
@@ -75,6 +108,34 @@ def test_the_program_runs_from_the_wheel_alone(installed, tmp_path):
         answer = run(installed, tmp_path, *program, "plan", "-f", "first", "--for", "PodGroup/ml/train")
         assert answer.returncode == 0, answer.stderr
         assert "fits if others make way" in answer.stdout
+
+
+@pytest.mark.parametrize(
+    "line", ["pipx run --spec WHEEL reprieve", "uvx --from WHEEL reprieve"], ids=["pipx", "uvx"]
+)
+def test_pipx_and_uvx_run_it_from_the_wheel(line, installers, built, offered, tmp_path):
+    shutil.copytree(ROOT / "examples/01-first-plan", tmp_path / "first")
+    program, *words = line.replace("WHEEL", str(wheel_of(built))).split()
+    folders = {name: str(tmp_path / name) for name in ("HOME", "PIPX_HOME", "UV_CACHE_DIR", "UV_TOOL_DIR")}
+    answer = subprocess.run(
+        [installers / program, *words, "plan", "-f", "first", "--for", "PodGroup/ml/train"],
+        cwd=tmp_path,
+        env=outside() | offered | folders | {"UV_PYTHON": sys.executable, "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=10 * PATIENCE,
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert "fits if others make way" in answer.stdout
+
+
+def test_kubectl_finds_the_plugin(installed, tmp_path):
+    shutil.copytree(ROOT / "examples/01-first-plan", tmp_path / "first")
+    question = ("reprieve", "plan", "-f", "first", "--for", "PodGroup/ml/train")
+    answer = run(installed, tmp_path, find_kubectl(), *question)
+    assert answer.returncode == 0, answer.stderr
+    assert "fits if others make way" in answer.stdout
 
 
 def test_everything_that_is_read_at_run_time_is_in_the_wheel(installed, tmp_path):
@@ -134,11 +195,12 @@ def test_the_plugin_says_what_is_missing_when_it_cannot_be_set_up(built, tmp_pat
     assert "Python 3.11" in answer.stderr
 
 
-def test_the_list_of_contents_names_every_locked_package(built):
-    sbom = json.loads((built / "sbom.cdx.json").read_text(encoding="utf-8"))
+@pytest.mark.parametrize(("file", "locked"), dist.SBOMS.items(), ids=dist.SBOMS)
+def test_the_list_of_contents_names_every_locked_package(built, file, locked):
+    sbom = json.loads((built / file).read_text(encoding="utf-8"))
     found = [(each["name"], each["version"]) for each in sbom["components"]]
     assert ("aiohttp", version("aiohttp")) in found
-    lock = (ROOT / "requirements/run.lock").read_text(encoding="utf-8").splitlines()
+    lock = (ROOT / locked).read_text(encoding="utf-8").splitlines()
     assert len(found) == sum("==" in line and not line.startswith((" ", "#")) for line in lock)
 
 

@@ -34,6 +34,12 @@ def test_the_program_runs_in_the_image_as_nobody(images, container):
     assert images("run", "--isolation", "chroot", container, "--", "id", "-u").stdout.strip() == "65532"
 
 
+def test_spans_can_be_sent_from_it(images, container):
+    """Without another image: the module refuses to load where OpenTelemetry is missing."""
+    load = ("python3", "-c", "import reprieve.runtime.tracing")
+    images("run", "--isolation", "chroot", container, "--", *load)
+
+
 def test_it_begins_as_a_controller(images, image):
     settings = images.settings(image)
     assert settings["User"] == "65532:65532"

@@ -27,6 +27,9 @@ ELSEWHERE = {
         "minutes, and a quiet machine; that the files exist is checked in test_pages"
     ),
     r"docker build\b": "needs a container daemon",
+    r"(pip|pipx) install\b|uvx\b|python -m reprieve$": "tests/deploy/test_dist.py does that with the wheel",
+    r"kubectl krew\b": "needs krew; tests/deploy/test_dist.py unpacks the archive and checks its sum",
+    r"kubectl reprieve\b": "tests/deploy/test_dist.py has kubectl find the plugin",
     r"helm install\b": "tests/deploy installs the chart on an API server",
     r"reprieve manifests monitoring \|": "needs the Prometheus operator's kinds",
     r".*\breprieve mcp\b": "waits for an assistant; tests/cli/test_mcp.py asks it",

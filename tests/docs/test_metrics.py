@@ -15,6 +15,7 @@ from reprieve.controllers.quota.reporting import Reporter as QuotaReporter
 from reprieve.controllers.scheduler.metrics import Metrics
 from reprieve.quota.rules import Rules
 from reprieve.quota.state import Quota
+from reprieve.runtime.leadership import Leadership
 from reprieve.runtime.stalls import StallWatch
 from reprieve.scheduler.core import Core
 from tests.docs.pages import PAGES, ROOT
@@ -36,6 +37,7 @@ def registered() -> dict[str, Shape]:
     QuotaReporter(Quota(Rules.of(configuration)), None, registry, lambda: datetime(2026, 11, 1, tzinfo=UTC))
     FleetReporter(None, registry)
     StallWatch(registry)
+    Leadership("reprieve", registry)
     return dict(_shapes(registry))
 
 

@@ -41,6 +41,16 @@ def test_every_page_has_its_place(built: Path) -> None:
         assert (built / made).exists(), name
 
 
+def test_what_is_marked_up_is_shown_as_it_is_meant(built: Path) -> None:
+    """The first block of the guide for people who train models stood there as text, and all that followed it
+    as a block: a fence with two words is none to the builder of the site. Nor is a list one without an empty
+    line before it, or a table within a paragraph."""
+    raw = re.compile(r"```|<p>[^<]*\n(?:[-*] |\d+\. |\|)|<p>\|")
+    for page in built.rglob("*.html"):
+        shown = re.sub(r"<(script|style)\b.*?</\1>", "", page.read_text(encoding="utf-8"), flags=re.S)
+        assert (page.name, raw.findall(shown)) == (page.name, [])
+
+
 def test_nothing_is_asked_of_others(built: Path) -> None:
     for page in built.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
@@ -79,3 +89,13 @@ def test_search_finds_a_word_and_leads_to_its_page(page: Page, address: str) -> 
     page.keyboard.type("ReadWriteOncePod")
     page.get_by_role("link", name=re.compile("volume", re.I)).first.wait_for()
     assert all(url.startswith((address, "data:", "blob:")) for url in asked)
+
+
+def test_the_question_that_people_have_leads_to_their_guide(page: Page, address: str) -> None:
+    """All words must stand in one section, in the form in which they are typed."""
+    page.goto(f"{address}/{site.VERSION}/index.html")
+    page.keyboard.press("/")
+    page.keyboard.type("why is my job waiting")
+    found = page.locator("a[href*='ml-user.html?h=']").first
+    found.wait_for()
+    assert "ml-user.html" in str(found.get_attribute("href"))

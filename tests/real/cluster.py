@@ -238,6 +238,7 @@ async def place(plane: ControlPlane, name: str, nodes: int = 2, cpu: int = 4) ->
         kubelet = Kubelet(client, Habits(terminate_after=0.2))
         template = NodeTemplate.parse(f"{name}={nodes}:cpu={cpu},memory=64Gi")
         await kubelet.create_nodes([template])
+        await open_to_all(client, template)
         running = asyncio.create_task(kubelet.run())
         try:
             yield here
@@ -247,6 +248,16 @@ async def place(plane: ControlPlane, name: str, nodes: int = 2, cpu: int = 4) ->
             await asyncio.gather(*(client.delete(NODES, node) for node in template.names()))
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
+
+
+async def open_to_all(client: Client, template: NodeTemplate) -> None:
+    """Nodes are tainted when they are made, until the controller manager finds them ready."""
+
+    async def untainted() -> bool:
+        nodes = [await client.get(NODES.raw(), name) for name in template.names()]
+        return not any(each["spec"].get("taints") for each in nodes)
+
+    await eventually(untainted, f"the taints of {template.name} are taken off", LONGEST)
 
 
 def on_node(here: Place, index: int) -> Document:

@@ -9,6 +9,7 @@ import pytest
 from tools.real_cluster.control_plane import ControlPlane
 
 from reprieve.manifests import KUEUE, SCHEDULING, crds, deployment, monitoring
+from reprieve.objects import well_known
 from tests.builders import Document
 from tests.real.cluster import installation, kubectl
 
@@ -30,6 +31,8 @@ def clean(plane: ControlPlane) -> None:
     """Without anything that another test has installed."""
     for kind in ("clusterrole", "clusterrolebinding", "mutatingwebhookconfiguration"):
         kubectl(plane, "delete", kind, "reprieve", "--ignore-not-found", "--wait")
+    # Every choice with a fleet has this one, and nothing can be made in a namespace that is on its way out.
+    kubectl(plane, "wait", "--for=delete", f"namespace/{well_known.KUBECONFIG_NAMESPACE}", "--timeout=120s")
 
 
 @pytest.mark.parametrize("groups", [(SCHEDULING, KUEUE), (SCHEDULING,)], ids=["all", "without Kueue's"])

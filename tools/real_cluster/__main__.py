@@ -1,12 +1,11 @@
 """`python -m tools.real_cluster`: build it, run it, try Reprieve on it."""
 
 import argparse
-import asyncio
 import contextlib
-import signal
 import tempfile
 from pathlib import Path
 
+from tools.ending import run_until_told
 from tools.real_cluster import binaries
 from tools.real_cluster.control_plane import ControlPlane
 from tools.real_cluster.kubelet import Kubelet
@@ -52,15 +51,7 @@ def main() -> None:
         home = arguments.home or Path(
             stack.enter_context(tempfile.TemporaryDirectory(prefix="reprieve-real-"))
         )
-
-        async def guarded() -> None:
-            task = asyncio.ensure_future(up(home, nodes, arguments.kube_scheduler))
-            for number in (signal.SIGTERM, signal.SIGINT):
-                asyncio.get_running_loop().add_signal_handler(number, task.cancel)
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
-
-        asyncio.run(guarded())
+        run_until_told(up(home, nodes, arguments.kube_scheduler))
 
 
 if __name__ == "__main__":

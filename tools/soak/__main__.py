@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import msgspec
+from tools.ending import run_until_told
 from tools.soak.load import Load, furnish
 from tools.soak.measure import Observer, Sample
 from tools.soak.plot import chart
@@ -116,4 +117,4 @@ if __name__ == "__main__":
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("build/soak"), help="where the plots go")
     parser.add_argument("--samples", action="store_true", help="write soak.json with every sample, too")
-    sys.exit(asyncio.run(main(parser.parse_args())))
+    sys.exit(run_until_told(main(parser.parse_args())))

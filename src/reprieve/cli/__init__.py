@@ -3,6 +3,7 @@
 Commands hold no logic. Each lives in the module of its name, which is imported when the command is used.
 """
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -107,6 +108,8 @@ def _helpful_usage() -> Iterator[None]:
 
 def _api_server_problem(error: Exception) -> str:
     """The message for a refusal or the silence of an API server; empty for any other error."""
+    if "reprieve.kube" not in sys.modules:
+        return ""  # no client, no server; and `--help`, which ends with an exception, need not load one
     from reprieve.kube import ApiError, TransportError
 
     if isinstance(error, TransportError):

@@ -29,7 +29,8 @@ def command(step: bool, keep: bool, port: int) -> None:
     """
     from reprieve.demo import show
 
-    logging.basicConfig(level=logging.WARNING)
+    # What controllers try again by themselves would only frighten whoever takes the tour.
+    logging.basicConfig(level=logging.ERROR)
     begun = time.monotonic()
     try:
         asyncio.run(show(console(), _pause if step else _no_pause, keep, port))

@@ -2,14 +2,14 @@
 
 import asyncio
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
 from reprieve.cli.completion import complete_target
 from reprieve.cli.output import NO, Output, output_option, print_result
+from reprieve.cli.sources import read_manifests, records_options
 from reprieve.jobs import RUNTIMES, JobKinds
 from reprieve.objects import TABLE, Ignored, Reference, ReprieveError, ignored, ignored_sentence
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from reprieve.explain import Evidence, Explanation
+    from reprieve.records import Kept
 
 _READ = frozenset(
     {
@@ -34,17 +35,7 @@ _READ = frozenset(
 @click.command("explain")
 @click.argument("target", metavar="KIND/NAMESPACE/NAME", shell_complete=complete_target)
 @click.option("-f", "--filename", "files", multiple=True, help="Explain from manifests instead of a cluster.")
-@click.option(
-    "--records",
-    type=click.Path(exists=True, dir_okay=False),
-    help="A file of decision records (records.path).",
-)
-@click.option("--controller", metavar="URL", help="Ask a running controller for its decision records.")
-@click.option(
-    "--token-file",
-    type=click.Path(exists=True, dir_okay=False),
-    help="The controller's token, if it asks for one.  [default: $REPRIEVE_TOKEN]",
-)
+@records_options
 @click.option(
     "--kubeconfig", type=click.Path(), help="As for kubectl; default: KUBECONFIG, then ~/.kube/config."
 )
@@ -53,9 +44,7 @@ _READ = frozenset(
 def command(
     target: str,
     files: tuple[str, ...],
-    records: str | None,
-    controller: str | None,
-    token_file: str | None,
+    kept: "Kept",
     kubeconfig: str | None,
     context: str | None,
     output: Output,
@@ -73,17 +62,18 @@ def command(
       reprieve explain node/node-1 -f examples/01-first-plan -o json
     """
     from reprieve.explain import explain
+    from reprieve.records import RunningController
 
-    if files and controller:
+    if files and isinstance(kept, RunningController):
         raise click.UsageError(
             "-f explains from manifests, --controller from what happened on a cluster: give one of them"
         )
     named = _target(target)
     left: tuple[Ignored, ...] = ()
     if files:
-        evidence, left = _from_files(files, records)
+        evidence, left = asyncio.run(_from_files(files, kept))
     else:
-        evidence = asyncio.run(_from_cluster(named, kubeconfig, context, controller, token_file, records))
+        evidence = asyncio.run(_from_cluster(named, kubeconfig, context, kept))
     answer = explain(str(named), evidence, datetime.now(UTC), ahead=True)
     data = answer.to_dict()
     if left:
@@ -94,8 +84,7 @@ def command(
         raise SystemExit(NO)
 
 
-def _from_files(files: tuple[str, ...], records: str | None) -> "tuple[Evidence, tuple[Ignored, ...]]":
-    from reprieve.cli.sources import read_manifests
+async def _from_files(files: tuple[str, ...], kept: "Kept") -> "tuple[Evidence, tuple[Ignored, ...]]":
     from reprieve.explain import Evidence
     from reprieve.objects import decode_all
 
@@ -107,7 +96,7 @@ def _from_files(files: tuple[str, ...], records: str | None) -> "tuple[Evidence,
     documents = [source.document for source in sources]
     events = [d for d in documents if d.get("kind") == "Event"]
     objects = [d for d in documents if d.get("kind") != "Event"]
-    return Evidence(objects, events, _read_records(records)), left
+    return Evidence(objects, events, await kept.decisions(), runs=await kept.runs()), left
 
 
 def _target(text: str) -> Reference:
@@ -120,28 +109,14 @@ def _target(text: str) -> Reference:
 
 
 async def _from_cluster(
-    target: Reference,
-    kubeconfig: str | None,
-    context: str | None,
-    controller: str | None,
-    token_file: str | None,
-    records: str | None,
+    target: Reference, kubeconfig: str | None, context: str | None, kept: "Kept"
 ) -> "Evidence":
-    from reprieve.explain import fetch_records, from_cluster
+    from reprieve.explain import from_cluster
     from reprieve.kube import INTERACTIVE_ATTEMPTS, Client
-    from reprieve.runtime import read_token
 
-    decisions = (
-        await fetch_records(controller, read_token(token_file)) if controller else _read_records(records)
-    )
+    decisions, runs = await kept.decisions(), await kept.runs()
     async with Client.from_kubeconfig(kubeconfig, context, attempts=INTERACTIVE_ATTEMPTS) as client:
-        return await from_cluster(client, target, decisions)
-
-
-def _read_records(path: str | None) -> list[dict[str, Any]]:
-    from reprieve.explain import read_records
-
-    return read_records(Path(path)) if path else []
+        return await from_cluster(client, target, decisions, runs)
 
 
 def _render(console: "Console", answer: "Explanation") -> None:

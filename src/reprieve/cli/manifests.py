@@ -51,6 +51,13 @@ def crds(kueue: bool) -> None:
     "controller answers. Without it they are held a moment later.",
 )
 @click.option(
+    "--tracing",
+    default="",
+    metavar="URL",
+    help="Send spans of decisions there, OTLP over HTTP, e.g. http://collector.tracing:4318/v1/traces; the "
+    "network policy lets them out.",
+)
+@click.option(
     "--policy-version",
     type=click.Choice(["v1", "v1beta1"]),
     default="v1",
@@ -69,6 +76,8 @@ def deploy(controllers: str, image: str | None, **options: Any) -> None:
         raise click.BadParameter("needs --controllers quota, which answers it", param_hint="--webhook")
     if problem := dns_label(options["namespace"]):
         raise click.BadParameter(f"{options['namespace']!r}: {problem}", param_hint="--namespace")
+    if (url := options["tracing"]) and not url.startswith(("http://", "https://")):
+        raise click.BadParameter(f"{url!r} is no address of HTTP", param_hint="--tracing")
     if image:
         options["image"] = image
     _print(deployment(Installation(controllers=names, **options)))

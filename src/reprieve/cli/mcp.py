@@ -9,7 +9,7 @@ import click
 
 from reprieve import __version__
 from reprieve.cli.sources import context_option, filename_option, kubeconfig_option
-from reprieve.objects import ReprieveError
+from reprieve.objects import ReprieveError, shown
 
 if TYPE_CHECKING:
     from mcp.server import Server
@@ -28,8 +28,9 @@ INSTRUCTIONS = (
 def command(filenames: tuple[str, ...], kubeconfig: str | None, context: str | None) -> None:
     """Answer an assistant's questions (Model Context Protocol) on standard input and output.
 
-    The tools are plan, compare, explain, admit and validate; all only read. They ask about the cluster of the
-    kubeconfig, or about the manifests given with -f. Needs the extra: pip install 'reprieve[mcp]'.
+    The tools are plan, compare, when, simulate, explain, admit and validate; all only read. They ask about
+    the cluster of the kubeconfig, or about the manifests given with -f. Needs the extra: pip install
+    'reprieve[mcp]'.
 
     \b
     Examples:
@@ -67,7 +68,9 @@ def build(source: Sequence[str]) -> "Server[Any]":
     import mcp.types as types
     from mcp.server import Server
 
-    from reprieve.cli.mcp_tools import BY_NAME, TOOLS, Refused, ask
+    from reprieve.cli.mcp_tools import AT_ONCE, BY_NAME, TOOLS, Refused, ask
+
+    turns = asyncio.Semaphore(AT_ONCE)
 
     def refusal(sentence: str) -> types.CallToolResult:
         return types.CallToolResult(content=[types.TextContent(type="text", text=sentence)], is_error=True)
@@ -91,14 +94,9 @@ def build(source: Sequence[str]) -> "Server[Any]":
     async def call_tool(_context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = BY_NAME.get(params.name)
         if tool is None:
-            return refusal(f"there is no tool {params.name!r}; known are {', '.join(BY_NAME)}")
-        given = params.arguments or {}
-        if missing := [name for name in tool.required if not given.get(name)]:
-            return refusal(f"{tool.name} needs {missing[0]}")
-        if unknown := [name for name in given if name not in tool.input_schema["properties"]]:
-            return refusal(f"{tool.name} knows no {unknown[0]!r}")
+            return refusal(f"there is no tool {shown(params.name)}; known are {', '.join(BY_NAME)}")
         try:
-            answer = await ask(tool, given, source)
+            answer = await ask(tool, params.arguments or {}, source, turns)
         except Refused as error:
             return refusal(str(error))
         text = types.TextContent(type="text", text=json.dumps(answer))

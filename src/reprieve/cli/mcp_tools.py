@@ -1,12 +1,13 @@
 """The tools that an assistant gets from `reprieve mcp`: each is a command of this program, asked for JSON.
 
 A tool's answer is the document that the command prints with `-o json`, its schema what `schema` prints.
-Commands run in processes of their own, with a limit of time: a heavy question harms nobody else, and what an
-assistant sends can name no file here, only manifests as text.
+Commands run in processes of their own, with limits of time and memory: a heavy question harms nobody else,
+and what an assistant sends can name no file here, only manifests as text.
 """
 
 import asyncio
 import json
+import resource
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -14,13 +15,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reprieve.cli.formats import schema
-from reprieve.objects import Document
+from reprieve.objects import Document, shown
 
 PATIENCE_SECONDS = 120
+MOST_BYTES = 4 << 30
+"""Address space of a command, as for the questions of the page."""
+AT_ONCE = 2
+"""Questions that are answered at a time, however many come."""
 LONGEST_MANIFEST = 4_000_000
+LONGEST_WORD = 1000
+MOST_WORDS = 100
+"""Words go onto a command line, which has its limits."""
 
 TARGET = {
     "type": "string",
+    "maxLength": LONGEST_WORD,
     "description": "KIND/NAMESPACE/NAME, for example PodGroup/ml/train or job/default/report.",
 }
 MANIFEST = {
@@ -36,7 +45,8 @@ TRACE = {
 }
 NODES = {
     "type": "array",
-    "items": {"type": "string"},
+    "maxItems": MOST_WORDS,
+    "items": {"type": "string", "maxLength": LONGEST_WORD},
     "description": "Nodes as for `reprieve up --nodes`, for example gpu=4:nvidia.com/gpu=8.",
 }
 COMPARE = {
@@ -60,9 +70,9 @@ class Tool:
     command: tuple[str, ...]
     answers: tuple[str, ...]
     """Formats (`reprieve schema`) of which the answer is one."""
-    target: str = ""
+    target: str = "--for"
     """How the command takes the target: an option's name, `--` for an argument, empty when it takes none."""
-    required: tuple[str, ...] = ()
+    required: tuple[str, ...] = ("target",)
     manifest: bool = True
     asks_cluster: bool = True
     file: str = ""
@@ -106,11 +116,9 @@ class Tool:
     def _words(self, name: str, given: Document) -> list[str]:
         """A list of words; where only some are known, one of those: another could be the name of a file."""
         found, known = given.get(name) or [], self.properties[name]["items"].get("enum")
-        if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
-            raise Refused(f"{name} is a list of words")
         if known is not None and (strange := [each for each in found if each not in known]):
-            raise Refused(f"{name} knows no {strange[0]!r}; known are {', '.join(known)}")
-        return found
+            raise Refused(f"{name} knows no {shown(strange[0])}; known are {', '.join(known)}")
+        return list(found)
 
 
 TOOLS = (
@@ -121,7 +129,7 @@ TOOLS = (
         "which nodes, and why? Nothing is changed. Give its manifest when it does not exist yet.",
         command=("plan",),
         answers=("Plan", "JobPlan", "QuotaPlan"),
-        target="--for",
+        required=(),
     ),
     Tool(
         name="compare",
@@ -130,8 +138,6 @@ TOOLS = (
         "what cost.",
         command=("plan", "--compare"),
         answers=("PlanComparison",),
-        target="--for",
-        required=("target",),
     ),
     Tool(
         name="explain",
@@ -141,7 +147,6 @@ TOOLS = (
         command=("explain",),
         answers=("Explanation",),
         target="--",
-        required=("target",),
         manifest=False,
     ),
     Tool(
@@ -150,6 +155,8 @@ TOOLS = (
         description="Which workloads would get quota, which wait and why, and who is preempted for them.",
         command=("admit",),
         answers=("Admissions",),
+        target="",
+        required=(),
     ),
     Tool(
         name="when",
@@ -159,8 +166,6 @@ TOOLS = (
         "does not exist yet.",
         command=("when",),
         answers=("Forecast",),
-        target="--for",
-        required=("target",),
     ),
     Tool(
         name="simulate",
@@ -169,6 +174,7 @@ TOOLS = (
         "work, use, fairness.",
         command=("simulate",),
         answers=("Simulation",),
+        target="",
         required=("trace", "nodes"),
         asks_cluster=False,
         file="trace",
@@ -181,6 +187,7 @@ TOOLS = (
         description="Every problem in manifests, with the field, the value and what to write instead.",
         command=("validate",),
         answers=("Validation",),
+        target="",
         required=("manifest",),
         asks_cluster=False,
     ),
@@ -188,12 +195,39 @@ TOOLS = (
 BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
-async def ask(tool: Tool, given: Document, source: Sequence[str]) -> Document:
-    """Run the tool's command and return the document that it prints."""
+def check(tool: Tool, given: Document) -> None:
+    """An assistant need not heed a schema; nothing but text of bounded length becomes a command line."""
+    properties = tool.input_schema["properties"]
+    if unknown := [name for name in given if name not in properties]:
+        raise Refused(f"{tool.name} knows no {shown(unknown[0])}")
+    if missing := [name for name in tool.required if not given.get(name)]:
+        raise Refused(f"{tool.name} needs {missing[0]}")
+    for name, value in given.items():
+        listed = properties[name]["type"] == "array"
+        words = value if listed else [value]
+        if value is None:
+            continue
+        if not isinstance(words, list) or not all(isinstance(each, str) for each in words):
+            raise Refused(f"{name} is a list of words" if listed else f"{name} is text")
+        if len(words) > MOST_WORDS:
+            raise Refused(f"{name}: {len(words):,} words; at most {MOST_WORDS} are read")
+        longest = properties[name].get("maxLength", LONGEST_WORD)
+        if any(len(each) > longest or "\0" in each for each in words):
+            raise Refused(f"{name}: at most {longest:,} characters, and none of them NUL")
+
+
+async def ask(tool: Tool, given: Document, source: Sequence[str], turns: asyncio.Semaphore) -> Document:
+    """Run the tool's command when it is its turn, and return the document that it prints."""
+    check(tool, given)
+    async with turns:
+        return await _answer(tool, given, source)
+
+
+async def _answer(tool: Tool, given: Document, source: Sequence[str]) -> Document:
     if not tool.file:
         return await _run(tool.line(given, source), given)
     with tempfile.NamedTemporaryFile() as file:
-        file.write(str(given[tool.file]).encode())
+        file.write(given[tool.file].encode(errors="replace"))
         file.flush()
         return await _run([*tool.line(given, source), f"--{tool.file}={file.name}"], given)
 
@@ -208,7 +242,9 @@ async def _run(line: Sequence[str], given: Document) -> Document:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
-    manifest = str(given.get("manifest") or "").encode()
+    if hasattr(resource, "prlimit"):
+        resource.prlimit(process.pid, resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+    manifest = str(given.get("manifest") or "").encode(errors="replace")
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
             printed, said = await process.communicate(manifest)

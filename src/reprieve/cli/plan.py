@@ -18,7 +18,18 @@ from reprieve.cli.sources import (
     workers_in,
     workers_of_manager,
 )
-from reprieve.objects import Document, Reference, ReprieveError, Source, document_of, outcomes, some
+from reprieve.objects import (
+    Document,
+    InvalidObject,
+    Reference,
+    ReprieveError,
+    Source,
+    document_of,
+    kind_key,
+    nearest,
+    outcomes,
+    some,
+)
 
 if TYPE_CHECKING:
     from reprieve import FleetPlan, JobPlan, Plan, QuotaPlan
@@ -101,6 +112,11 @@ def command(
     raise SystemExit(answered(_Question(documents, targets, configuration, now, output, everything)))
 
 
+NO_NODE = (
+    "there is no Node in what was read; give the cluster's nodes and pods too, or ask it with --kubeconfig"
+)
+
+
 class _Question(NamedTuple):
     documents: Sequence[Document | Source]
     targets: Sequence[Reference]
@@ -121,7 +137,7 @@ def _target(text: str, config: "Configuration") -> Reference:
 
 def _found(submitted: Sequence[Source], config: "Configuration") -> list[Reference]:
     """What the manifests would create."""
-    from reprieve.jobs import has_pod_template
+    from reprieve.objects import schemas
     from reprieve.whatif import targets
 
     found = targets(submitted, config)
@@ -132,15 +148,23 @@ def _found(submitted: Sequence[Source], config: "Configuration") -> list[Referen
         raise click.UsageError(
             f"{question} Name it with --for KIND/NAMESPACE/NAME, or give its manifest with -f"
         )
+    if any(kind_key(each.document) == ("apps", "DaemonSet") for each in submitted):
+        raise click.UsageError(f"{question} A DaemonSet puts a pod on every node: give one of its pods")
+    for each in submitted:
+        for field in ("apiVersion", "kind"):
+            if not isinstance(each.document.get(field), str):
+                raise ReprieveError(f"{each.where}: {field}: is required")
+    known = {*schemas.known_kinds(), *((each.group, each.kind) for each in config.job_kinds())}
+    kinds = [kind for _, kind in known]
     strange = [
-        f"{each.document['kind']} of {each.document['apiVersion']}"
+        f"{each.document['kind']} of {each.document['apiVersion']}{nearest(each.document['kind'], kinds)}"
         for each in submitted
-        if has_pod_template(each.document) and config.job_kinds().find(each.document) is None
+        if kind_key(each.document) not in known
     ]
     if strange:
         raise click.UsageError(
-            f"{question} Not known here: {some([*dict.fromkeys(strange)], 3)}. A kind that makes pods is "
-            "described under jobs.kinds of --config (docs/jobs.md, A kind of your own)"
+            f"{question} Not known here: {some([*dict.fromkeys(strange)], 3)}. Give its pods; or describe a "
+            "kind that makes pods under jobs.kinds of --config (docs/jobs.md, A kind of your own)"
         )
     raise click.UsageError(
         f"{question} In the manifests nothing waits for a node: no pod, group, workload or job. "
@@ -153,14 +177,16 @@ def _plan(asked: _Question) -> int:
     from reprieve.whatif import plan_everything
 
     documents, targets = asked.documents, asked.targets
-    answers = plan_everything(documents, targets, asked.config, asked.now)
     on_nodes = any(target.kind != "Workload" for target in targets)
-    if on_nodes and not any(document_of(each).get("kind") == "Node" for each in documents):
-        click.echo(
-            "note: there is no Node in what was read; give the cluster's nodes and pods too, "
-            "or ask it with --kubeconfig",
-            err=True,
-        )
+    nowhere = on_nodes and not any(document_of(each).get("kind") == "Node" for each in documents)
+    try:
+        answers = plan_everything(documents, targets, asked.config, asked.now)
+    except InvalidObject as error:
+        if nowhere and error.path.endswith("priorityClassName"):
+            raise ReprieveError(f"{error}; {NO_NODE}") from error
+        raise
+    if nowhere:
+        click.echo(f"note: {NO_NODE}", err=True)
     data = [answer.to_dict() for answer in answers]
     listed = {"apiVersion": well_known.API_VERSION, "kind": "PlanList", "items": data}
 

@@ -9,20 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from reprieve.cli.output import NO, YES, all_option, console, print_answer
+from reprieve.cli.output import NO, YES, Output, all_option, console, print_answer
 from reprieve.cli.simulate_import import import_command
-from reprieve.cli.simulate_input import Given, Scenery, check_nodes, cluster_option, read_input
+from reprieve.cli.simulate_input import input_options, read_input
 from reprieve.cli.simulate_report import Format, report_options, wanted
-from reprieve.cli.sources import context_option, filename_option, kubeconfig_option
-from reprieve.objects import ReprieveError, nearest, parse_duration, well_known
+from reprieve.cli.simulate_tasks import read_tasks, task_options
+from reprieve.objects import nearest, well_known
 
 if TYPE_CHECKING:
     from reprieve.cli.layout import Screen
-    from reprieve.simulate import Metrics, Policy, Result, Task, Trace
-
-
-def _duration(name: str, default: str, help: str) -> Callable[[Any], Any]:
-    return click.option(name, default=default, show_default=True, metavar="DURATION", help=help)
+    from reprieve.simulate import Checked, Metrics, Result, Trace
 
 
 class _Simulate(click.Group):
@@ -46,65 +42,8 @@ class _Simulate(click.Group):
 
 
 @click.group("simulate", cls=_Simulate, invoke_without_command=True, subcommand_metavar="[import ...]")
-@filename_option
-@click.option(
-    "--nodes",
-    "nodes",
-    multiple=True,
-    metavar="SPEC",
-    help="Nodes, as for `reprieve up`. May be given several times.",
-)
-@cluster_option
-@kubeconfig_option
-@context_option
-@click.option(
-    "--trace",
-    metavar="FILE|DIR",
-    help="The jobs: a CSV file in the common form, plain or gzipped, a generator file of Kueue (.yaml), or "
-    "manifests of jobs that say when they arrive.  [required]",
-)
-@click.option(
-    "--scenario", metavar="NAME", help="A window of a public trace and its cluster, e.g. philly-90."
-)
-@click.option(
-    "--config", type=click.Path(), help="A ReprieveConfiguration that all compared policies start from."
-)
-@click.option(
-    "--compare",
-    "compared",
-    multiple=True,
-    metavar="POLICY",
-    help="kubernetes, kep-5710, minimal-cost, fifo, fifo-skip, or a configuration file. May be given several "
-    "times; default: the algorithm of the configuration.",
-)
-@click.option("--until", metavar="DURATION", help="Stop at this moment of the simulation, e.g. 336h.")
-@click.option(
-    "--seed", type=int, default=0, show_default=True, help="Of everything that is drawn: failures of nodes."
-)
-@_duration("--checkpoint", "30m", "How often a job saves its work; 0: never.")
-@_duration("--restore", "0s", "What it costs to begin again after an eviction.")
-@_duration("--grace", "0s", "How long evicted pods still hold their place.")
-@click.option(
-    "--announce-checkpoints",
-    "announce",
-    is_flag=True,
-    help="Jobs say on their pods when they have saved their work (reprieve.dev/checkpointed-at).",
-)
-@click.option(
-    "--priorities",
-    type=click.Choice(["trace", "drawn"]),
-    default="trace",
-    show_default=True,
-    help="drawn: jobs for which the trace states none get one by their name.",
-)
-@_duration(
-    "--cycle-every", "0s", "Quota cycles take place at multiples of this; 0: whenever somebody can be tried."
-)
-@click.option(
-    "--node-events", metavar="FILE", help="A CSV file with time_s, event (fail, drain, return) and node."
-)
-@click.option("--mtbf", metavar="DURATION", help="Nodes fail by chance, this far apart on average.")
-@_duration("--repair", "1h", "How long a node that failed by chance is away.")
+@input_options
+@task_options
 @click.option(
     "--assert",
     "assertions",
@@ -121,14 +60,11 @@ class _Simulate(click.Group):
 def command(
     ctx: click.Context,
     /,
-    filenames: tuple[str, ...],
-    nodes: tuple[str, ...],
-    trace: str | None,
     assertions: tuple[str, ...],
     processes: int | None,
     everything: bool,
     output: Format,
-    **rest: Any,
+    **options: Any,
 ) -> None:
     """What would happen to these jobs on that cluster?
 
@@ -153,30 +89,21 @@ def command(
     """
     if ctx.invoked_subcommand:
         return
-    if trace is None:
+    if options["trace"] is None:
         raise click.MissingParameter(ctx=ctx, param_hint="'--trace'", param_type="option")
-    from reprieve.simulate import check, compare, measure, scenario
+    from reprieve.simulate import check, compare, measure
 
-    chosen = scenario(rest["scenario"]) if rest["scenario"] else None
-    given = Given(filenames, nodes, rest["clusters"], rest["kubeconfig"], rest["context"])
-    found, scenery = read_input(given, trace, chosen, drawn=rest["priorities"] == "drawn")
-    report = wanted(output, rest["out"], rest["plots"])
-    tasks = report.recorded(_tasks(found, scenery, rest))
+    found, scenery, window = read_input(options)
+    report = wanted(output, options["out"], options["plots"])
+    tasks = report.recorded(read_tasks(options, found, scenery))
     with _progress(len(found.jobs)) as heard:
         results = compare(tasks, heard, processes)
-    measured = {each.policy: measure(each, chosen.window if chosen else None) for each in results}
+    measured = {each.policy: measure(each, window) for each in results}
     checked = [each for expression in assertions for each in check(expression, measured)]
-    data = _document(trace, rest["seed"], found, measured)
-    data["assertions"] = [each._asdict() for each in checked]
-
-    def render(screen: "Screen") -> None:
-        from reprieve.cli.simulate_tables import render_simulation
-
-        render_simulation(screen, data, everything=everything)
-
-    report.write(Path(trace).name, found, tasks, results, measured)
+    name = Path(options["trace"]).name
+    report.write(name, found, tasks, results, measured)
     if output != "html":
-        print_answer(data, output, render)
+        _print(_document(name, options["seed"], found, measured, checked), output, everything=everything)
     _speed(results)
     for each in checked:
         click.echo(each.sentence(), err=True)
@@ -186,61 +113,27 @@ def command(
 command.add_command(import_command)
 
 
-def _tasks(found: "Trace", scenery: Scenery, options: dict[str, Any]) -> list["Task"]:
-    from reprieve.simulate import Settings, Task, read_node_events
+def _print(data: dict[str, Any], output: Output, *, everything: bool) -> None:
+    def render(screen: "Screen") -> None:
+        from reprieve.cli.simulate_tables import render_simulation
 
-    events = tuple(read_node_events(options["node_events"])) if options["node_events"] else ()
-    check_nodes(events, scenery)
-    times: dict[str, Any] = {
-        "checkpoint": _ticks("--checkpoint", options["checkpoint"]),
-        "restore": _ticks("--restore", options["restore"]),
-        "grace": _ticks("--grace", options["grace"]),
-        "cycle_every": _ticks("--cycle-every", options["cycle_every"]),
-        "mean_failure": _ticks("--mtbf", options["mtbf"] or "0s"),
-        "repair": _ticks("--repair", options["repair"]),
-        "until": _ticks("--until", options["until"]) if options["until"] else None,
-    }
-    return [
-        Task(
-            objects=scenery.objects,
-            clusters=scenery.clusters,
-            jobs=found.jobs,
-            settings=Settings(policy=each, announce=options["announce"], seed=options["seed"], **times),
-            node_events=events,
-        )
-        for each in _policies(options["config"], options["compared"])
-    ]
+        render_simulation(screen, data, everything=everything)
+
+    print_answer(data, output, render)
 
 
-def _policies(config: str | None, names: Sequence[str]) -> list["Policy"]:
-    from reprieve.config import Configuration
-    from reprieve.simulate import policy
-
-    base = Configuration.read(config) if config else Configuration()
-    found = [policy(name, base) for name in dict.fromkeys(names or (base.preemption.algorithm,))]
-    if len({each.name for each in found}) < len(found):
-        raise ReprieveError("--compare: two configurations have the same name; rename one of the files")
-    return found
-
-
-def _ticks(option: str, text: str) -> int:
-    from reprieve.simulate import ticks
-
-    seconds = parse_duration(text)
-    if seconds < 0:
-        raise ReprieveError(f"{option}: {text!r} is negative; write for instance 30m")
-    return ticks(seconds)
-
-
-def _document(trace: str, seed: int, found: "Trace", measured: "dict[str, Metrics]") -> dict[str, Any]:
+def _document(
+    name: str, seed: int, found: "Trace", measured: "dict[str, Metrics]", checked: "Sequence[Checked]"
+) -> dict[str, Any]:
     return {
         "apiVersion": well_known.API_VERSION,
         "kind": "Simulation",
-        "trace": Path(trace).name,
+        "trace": name,
         "jobs": len(found.jobs),
         "seed": seed,
         "notes": list(found.notes),
         "configurations": [each.to_dict() for each in measured.values()],
+        "assertions": [each._asdict() for each in checked],
     }
 
 

@@ -1,36 +1,68 @@
 """What `reprieve simulate` reads: the jobs, and the cluster or clusters that they run on."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from reprieve.cli.sources import on_cluster, read_manifests
+from reprieve.cli.sources import (
+    context_option,
+    filename_option,
+    kubeconfig_option,
+    on_cluster,
+    read_manifests,
+)
 from reprieve.objects import Document, ReprieveError, Source, decode_all
 
 if TYPE_CHECKING:
     from reprieve.objects import Object
-    from reprieve.simulate import NodeEvent, Scenario, Trace
+    from reprieve.simulate import NodeEvent, Trace
 
-cluster_option = click.option(
-    "--cluster",
-    "clusters",
-    multiple=True,
-    metavar="NAME=DIR|SPEC",
-    help="A cluster of a fleet: its manifests, or its nodes as for --nodes. May be given several times; what "
-    "-f and --nodes give is in each of them.",
+_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    filename_option,
+    click.option(
+        "--nodes",
+        "nodes",
+        multiple=True,
+        metavar="SPEC",
+        help="Nodes, as for `reprieve up`. May be given several times.",
+    ),
+    click.option(
+        "--cluster",
+        "clusters",
+        multiple=True,
+        metavar="NAME=DIR|SPEC",
+        help="A cluster of a fleet: its manifests, or its nodes as for --nodes. May be given several times; "
+        "what -f and --nodes give is in each of them.",
+    ),
+    kubeconfig_option,
+    context_option,
+    click.option(
+        "--trace",
+        metavar="FILE|DIR",
+        help="The jobs: a CSV file in the common form, plain or gzipped, a generator file of Kueue (.yaml), "
+        "or manifests of jobs that say when they arrive.  [required]",
+    ),
+    click.option(
+        "--scenario",
+        metavar="NAME",
+        help="A window of a public trace and its cluster, e.g. philly-90.",
+    ),
+    click.option(
+        "--priorities",
+        type=click.Choice(["trace", "drawn"]),
+        default="trace",
+        show_default=True,
+        help="drawn: jobs for which the trace states none get one by their name.",
+    ),
 )
 
 
-class Given(NamedTuple):
-    """What the options name."""
-
-    filenames: Sequence[str]
-    nodes: Sequence[str]
-    clusters: Sequence[str]
-    kubeconfig: str | None
-    context: str | None
+def input_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
 
 
 class Scenery(NamedTuple):
@@ -38,28 +70,39 @@ class Scenery(NamedTuple):
     clusters: tuple[tuple[str, tuple["Object", ...]], ...] = ()
 
 
-def read_input(
-    given: Given, trace: str, chosen: "Scenario | None", *, drawn: bool
-) -> tuple["Trace", Scenery]:
-    documents = _documents(given)
+class Input(NamedTuple):
+    trace: "Trace"
+    scenery: Scenery
+    window: int | None
+    """Ticks over which use is counted, where a scenario says so."""
+
+
+def read_input(options: Mapping[str, Any]) -> Input:
+    from reprieve.simulate import scenario
+
+    chosen = scenario(options["scenario"]) if options["scenario"] else None
+    documents = _documents(options)
     objects = decode_all(documents)
-    found, queues = _jobs(trace, objects, drawn=drawn or chosen is not None)
-    nodes = given.nodes
+    drawn = options["priorities"] == "drawn" or chosen is not None
+    found, queues = _jobs(options["trace"], objects, drawn=drawn)
+    nodes = options["nodes"]
     if chosen is not None:
         found = chosen.cut(found)
         nodes = nodes or (() if documents else chosen.nodes)
     if not found.jobs:
-        raise ReprieveError(f"{trace}: there is no job to simulate")
+        raise ReprieveError(f"{options['trace']}: there is no job to simulate")
     made = [node for spec in nodes for node in _nodes(spec)]
-    return found, Scenery((*objects, *queues, *decode_all(made)), _clusters(given.clusters))
+    scenery = Scenery((*objects, *queues, *decode_all(made)), _clusters(options["clusters"]))
+    return Input(found, scenery, chosen.window if chosen is not None else None)
 
 
-def _documents(given: Given) -> Sequence[Document | Source]:
+def _documents(options: Mapping[str, Any]) -> Sequence[Document | Source]:
     """The manifests, or the cluster as it is with the manifests on top: its nodes and its queues."""
-    manifests = read_manifests(given.filenames)
-    if given.kubeconfig is None and given.context is None:
+    manifests = read_manifests(options["filenames"])
+    kubeconfig, context = options["kubeconfig"], options["context"]
+    if kubeconfig is None and context is None:
         return manifests
-    parts = [on_cluster(manifests, given.kubeconfig, given.context, quota=quota) for quota in (False, True)]
+    parts = [on_cluster(manifests, kubeconfig, context, quota=quota) for quota in (False, True)]
     found: dict[tuple[str, ...], Document | Source] = {}
     for each in (each for part in parts for each in part):
         document = each.document if isinstance(each, Source) else each

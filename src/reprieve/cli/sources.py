@@ -1,8 +1,9 @@
 """What a command reads: manifests, a cluster with manifests on top, or the workers of a fleet."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +13,7 @@ from reprieve.objects import Document, ReprieveError, Source, read_documents
 if TYPE_CHECKING:
     from reprieve.jobs import JobKinds
     from reprieve.kube import Resource
+    from reprieve.records import Kept
 
 filename_option = click.option(
     "-f",
@@ -28,6 +30,43 @@ kubeconfig_option = click.option(
     "KUBECONFIG, then ~/.kube/config.",
 )
 context_option = click.option("--context", help="The kubeconfig's context; with -f, that cluster too.")
+
+
+def records_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Where records are: `--records` or `--controller`. The command gets them as `kept`."""
+
+    @click.option(
+        "--records",
+        type=click.Path(exists=True, dir_okay=False),
+        help="What was decided and how long things ran: the file that records.path names.",
+    )
+    @click.option("--controller", metavar="URL", help="The same from a running controller.")
+    @click.option(
+        "--token-file",
+        type=click.Path(exists=True, dir_okay=False),
+        help="The controller's token, if it asks for one.  [default: $REPRIEVE_TOKEN]",
+    )
+    @wraps(command)
+    def asked(*, records: str | None, controller: str | None, token_file: str | None, **others: Any) -> None:
+        command(kept=_kept(records, controller, token_file), **others)
+
+    return asked
+
+
+def _kept(records: str | None, controller: str | None, token_file: str | None) -> "Kept":
+    from reprieve.records import NothingKept, RecordFile, RunningController
+
+    if records and controller:
+        raise click.UsageError(
+            "--records and --controller are two ways to the same records: give one of them"
+        )
+    if records:
+        return RecordFile(records)
+    if controller:
+        from reprieve.runtime import read_token
+
+        return RunningController(controller, read_token(token_file))
+    return NothingKept()
 
 
 def asks_cluster(filenames: Sequence[str], kubeconfig: str | None, context: str | None) -> bool:
@@ -52,12 +91,13 @@ def on_cluster(
     submitted: Sequence[Source], kubeconfig: str | None, context: str | None, *, quota: bool
 ) -> Sequence[Document | Source]:
     """The cluster as it is, with what was submitted on top."""
-    from reprieve.kube import QUOTA_KINDS, SCHEDULER_KINDS, WORKLOADS
+    from reprieve.kube import CLAIM_TEMPLATES, QUOTA_KINDS, SCHEDULER_KINDS, WORKLOADS
     from reprieve.whatif import NODE_KINDS
     from reprieve.whatif import QUOTA_KINDS as WORKLOAD_KINDS
 
     used = WORKLOAD_KINDS if quota else NODE_KINDS
-    kinds = [each for each in (*SCHEDULER_KINDS, *QUOTA_KINDS, WORKLOADS) if (each.group, each.kind) in used]
+    read = (*SCHEDULER_KINDS, *QUOTA_KINDS, WORKLOADS, CLAIM_TEMPLATES)
+    kinds = [each for each in read if (each.group, each.kind) in used]
     return _on_top(submitted, kubeconfig, context, kinds)
 
 

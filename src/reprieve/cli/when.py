@@ -1,5 +1,6 @@
 """`reprieve when`: when something starts, with a median and an interval, or why that cannot be said."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from reprieve.cli.sources import (
     jobs_on_cluster,
     kubeconfig_option,
     read_manifests,
+    records_options,
 )
 from reprieve.objects import (
     Document,
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from reprieve.cli.layout import Screen
     from reprieve.config import Configuration
     from reprieve.forecast import Forecast
+    from reprieve.records import Kept
     from reprieve.simulate import Job
 
 LONGEST = 87_600 * 3600
@@ -56,12 +59,13 @@ LONGEST = 87_600 * 3600
     metavar="FILE",
     help="Earlier runs: jobs in the common form of traces (docs/simulate.md), known by their queue.",
 )
+@records_options
 @click.option(
     "--horizon", metavar="DURATION", default="720h", show_default=True, help="How far to look ahead."
 )
 @click.option(
     "--futures",
-    type=click.IntRange(min=1, max=100_000),
+    type=click.IntRange(min=9, max=100_000),
     help="How many futures are drawn.  [default: 200, fewer for large clusters]",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same answer.")
@@ -75,6 +79,7 @@ def command(
     config: str | None,
     now: str | None,
     histories: tuple[str, ...],
+    kept: "Kept",
     horizon: str,
     futures: int | None,
     seed: int,
@@ -94,6 +99,7 @@ def command(
         --kubeconfig ~/.kube/config
       reprieve when -f examples/41-when/job.yaml --kubeconfig ~/.kube/config -o json
       reprieve when workload/ml/tune -f examples/41-when/queues.yaml --history examples/41-when/history.csv
+      reprieve when job/default/crunch --kubeconfig ~/.kube/config --controller http://127.0.0.1:8088
     """
     from reprieve.config import Configuration
     from reprieve.forecast import STARTS, when_all
@@ -102,14 +108,14 @@ def command(
         raise click.UsageError("the target is given twice; leave --for or the argument")
     configuration = Configuration.read(config) if config else Configuration.load(None)
     submitted = read_manifests(filenames)
-    past = _history(histories)
+    past, runs = _history(histories), asyncio.run(kept.runs())
     targets = _targets(target or for_, submitted, configuration)
     documents: Sequence[Document | Source] = submitted
     if asks_cluster(filenames, kubeconfig, context):
         documents = jobs_on_cluster(submitted, kubeconfig, context, configuration.job_kinds())
     answers = when_all(
         documents, targets, configuration, now,
-        history=past, futures=futures, seed=seed, horizon=_seconds(horizon),
+        history=past, runs=runs, futures=futures, seed=seed, horizon=_seconds(horizon),
     )  # fmt: skip
     data = [answer.to_dict() for answer in answers]
     listed = {"apiVersion": well_known.API_VERSION, "kind": "ForecastList", "items": data}

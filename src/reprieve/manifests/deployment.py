@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
+from urllib.parse import urlsplit
 
 from reprieve.jobs import JobKinds
 from reprieve.manifests.rights import KUBECONFIGS, LEASE, WEBHOOK_ACCESS, WEBHOOK_SECRET, rules
@@ -31,6 +32,8 @@ class Installation:
     """Serve the web page: more rights to read, and a Secret with the token that visitors need."""
     webhook: bool = False
     """Hold jobs at their creation; else the quota controller does that a moment later."""
+    tracing: str = ""
+    """Where spans are sent (`tracing.endpoint`): the network policy lets them out."""
 
 
 def deployment(installation: Installation) -> list[Document]:
@@ -106,6 +109,8 @@ def _configuration(installation: Installation) -> Document:
     }
     if installation.webhook:
         settings["quota"] = {"webhook": {"port": WEBHOOK_PORT, "name": NAME}}
+    if installation.tracing:
+        settings["tracing"] = {"endpoint": installation.tracing}
     return labelled("v1", "ConfigMap", installation, data={"config.yaml": format_yaml([settings])})
 
 
@@ -241,11 +246,14 @@ def _budget(installation: Installation) -> Document:
 
 
 def _network(installation: Installation) -> Document:
-    """In: only the HTTP port. Out: the API server (its address is not known here, so its ports) and names."""
-    egress = [
+    """In: only the HTTP port. Out: the API server (its address is not known here, so its ports), names, and
+    the collector of spans, if there is one."""
+    egress: list[Document] = [
         {"ports": [{"protocol": "TCP", "port": 443}, {"protocol": "TCP", "port": 6443}]},
         {"ports": [{"protocol": "UDP", "port": 53}, {"protocol": "TCP", "port": 53}]},
     ]
+    if installation.tracing:
+        egress.append({"ports": [{"protocol": "TCP", "port": _port_of(installation.tracing)}]})
     spec = {
         "podSelector": {"matchLabels": dict(LABELS)},
         "policyTypes": ["Ingress", "Egress"],
@@ -253,3 +261,8 @@ def _network(installation: Installation) -> Document:
         "egress": egress,
     }
     return labelled("networking.k8s.io/v1", "NetworkPolicy", installation, spec=spec)
+
+
+def _port_of(url: str) -> int:
+    parts = urlsplit(url)
+    return parts.port or (443 if parts.scheme == "https" else 80)

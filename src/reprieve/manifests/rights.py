@@ -116,7 +116,12 @@ DASHBOARD = (
     _rule("", ["persistentvolumes", "persistentvolumeclaims"], "list"),
     _rule("policy", ["poddisruptionbudgets"], "list"),
     _rule(STORAGE, STORAGE_RESOURCES, "list"),
-    _rule(DEVICES, ["deviceclasses", "resourceslices", "devicetaintrules", "resourceclaims"], "list"),
+    _rule(
+        DEVICES,
+        ["deviceclasses", "resourceslices", "resourceclaims", "resourceclaimtemplates"],
+        *FOLLOW,  # GPUs that are no resource of their node
+    ),
+    _rule(DEVICES, ["devicetaintrules"], "list"),
     _rule(SCHEDULING, ["podgroups", "compositepodgroups"], *FOLLOW),
     _rule(SCHEDULING, ["priorityclasses"], "list"),
     _rule(STAND_IN_GROUP, ["podgroups"], *FOLLOW),
