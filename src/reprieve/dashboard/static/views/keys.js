@@ -2,7 +2,9 @@
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/htm-preact.js";
 
 const OFF = "keys-off";
-const typing = (element) => element && (element.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(element.tagName));
+// A key is text where letters go in. Not in what is gone from the screen: a dialog that was just closed still has the focus.
+const typing = (element) => element && element.getClientRects().length > 0
+  && (element.isContentEditable || element.matches("input:not([type=checkbox]), textarea, select"));
 
 export function useKeys(actions) {
   useEffect(() => {
