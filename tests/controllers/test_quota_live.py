@@ -9,7 +9,6 @@ from reprieve.config import Configuration
 from reprieve.controllers import quota
 from reprieve.controllers.quota.groups import reconcile_group
 from reprieve.controllers.quota.priorities import Priorities
-from reprieve.jobs import JobKinds
 from reprieve.kube import (
     ADMISSION_CHECKS,
     CLUSTER_QUEUES,
@@ -19,7 +18,6 @@ from reprieve.kube import (
     POD_GROUPS,
     PODS,
     WORKLOAD_PRIORITY_CLASSES,
-    Change,
 )
 from reprieve.objects import condition_of
 from reprieve.objects.core import Pod
@@ -38,7 +36,6 @@ from tests.controllers.clusters import (
 from tests.kube.apiserver import Script, ok, status
 from tests.waiting import eventually
 
-[JOB] = [kind for kind in JobKinds() if kind.kind == "Job"]
 PRIORITY = "kueue.x-k8s.io/priority-class"
 
 
@@ -360,17 +357,6 @@ async def test_a_changed_job_asks_anew_while_it_waits() -> None:
 def held_pod(name: str, group: str) -> dict:
     gates = [{"name": "kueue.x-k8s.io/admission"}]
     return builders.pod(name, 1, group=group, namespace=NAMESPACE, schedulingGates=gates)
-
-
-async def test_a_job_that_cannot_be_suspended_is_said(caplog):
-    """Before 1.21 an API server drops `spec.suspend` without a word, and the job runs."""
-    document = {**job("a"), "spec": {"suspend": False}}
-    document["metadata"] |= {"uid": "u", "resourceVersion": "1"}
-    client = Script(ok({"metadata": document["metadata"], "spec": {}})).client()
-    controller = quota.QuotaController(client, Configuration.load({}))
-    controller.seen.owners.job_changed(JOB, Change("ADDED", None, document))
-    await controller.jobs.reconcile(f"jobs.batch/{NAMESPACE}/a")
-    assert "runs without quota: this API server does not keep spec.suspend" in caplog.text
 
 
 async def test_the_workload_of_a_group_is_owned_by_the_group_as_it_is_served():

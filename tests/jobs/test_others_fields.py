@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from reprieve.jobs import Expansion, JobKinds, expand
+from reprieve.jobs import Expansion, JobKinds, expand, pod_sets
+from reprieve.jobs.editing import Additions, restored, started
 
 Document = dict[str, Any]
 KINDS = JobKinds()
@@ -101,6 +102,64 @@ def test_what_a_train_job_changes_in_its_runtime_counts(written: Document) -> No
     spec = {"runtimeRef": {"name": "torch"}, **written}
     (pod,) = made("trainer.kubeflow.org/v1alpha1", "TrainJob", spec, runtime()).pods["node"]
     assert {field: pod["spec"][field] for field in PLACE} == PLACE
+
+
+TOLERATED, ADDED = {"key": "own", "operator": "Exists"}, {"key": "flavor", "operator": "Exists"}
+
+
+def patched(step: str, **spec: Any) -> Document:
+    """The part of a runtime patch that is about one step."""
+    return {"name": step, "template": {"spec": {"template": {"spec": spec}}}}
+
+
+def patch(manager: str, *steps: Document) -> Document:
+    return {
+        "manager": manager,
+        "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [*steps]}}},
+    }
+
+
+def test_tolerations_of_a_patch_take_the_place_of_the_runtimes() -> None:
+    """As in a strategic merge, which is what Trainer does with them."""
+    base = runtime()
+    step = base["spec"]["template"]["spec"]["replicatedJobs"][0]
+    step["template"]["spec"]["template"] = {**POD, "spec": {**POD["spec"], "tolerations": [TOLERATED]}}
+    patches = [patch("me", patched("node", tolerations=[ADDED]))]
+    spec = {"runtimeRef": {"name": "torch"}, "runtimePatches": patches}
+    (pod,) = made("trainer.kubeflow.org/v1alpha1", "TrainJob", spec, base).pods["node"]
+    assert pod["spec"]["tolerations"] == [ADDED]
+
+
+def test_a_train_job_is_started_by_one_patch_of_its_runtime() -> None:
+    """Trainer 2.2 replaced podTemplateOverrides: an API server drops them, and the pods would run anywhere.
+    Patches are keyed by who made them, and their tolerations are the whole list."""
+    base = runtime()
+    first = base["spec"]["template"]["spec"]["replicatedJobs"][0]
+    pod = {**POD, "spec": {**POD["spec"], "tolerations": [TOLERATED]}}
+    second = {"name": "data", "template": {"spec": {"template": pod}}}
+    base["spec"]["template"]["spec"]["replicatedJobs"] = [second, first]
+    theirs = patch("me", patched("node", nodeSelector={"zone": "a"}))
+    job = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"name": "t", "namespace": "ml"},
+        "spec": {"runtimeRef": {"name": "torch"}, "suspend": True, "runtimePatches": [theirs]},
+    }
+    kind = KINDS.find(job)
+    assert kind is not None
+    added = Additions(node_selector={"pool": "stable"}, tolerations=[ADDED])
+    sets = pod_sets(job, KINDS, [base])
+    runs = started(job, kind, sets, {each.name: added for each in sets})
+    mine = patch(
+        "reprieve.dev/quota",
+        patched("data", tolerations=[TOLERATED, ADDED], nodeSelector={"pool": "stable"}),
+        patched("node", tolerations=[ADDED], nodeSelector={"pool": "stable"}),
+    )
+    assert runs["spec"]["runtimePatches"] == [theirs, mine]
+    assert "podTemplateOverrides" not in runs["spec"]
+    (node,) = [each for each in pod_sets(runs, KINDS, [base]) if each.name == "node"]
+    assert node.template["spec"]["nodeSelector"] == {"zone": "a", "pool": "stable"}
+    assert restored(runs, pod_sets(runs, KINDS, [base])) == {**job, "spec": {**job["spec"], "suspend": False}}
 
 
 def test_elastic_training_is_not_looked_at() -> None:

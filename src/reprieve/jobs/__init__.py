@@ -16,6 +16,7 @@ from reprieve.jobs.asking import Asking, asking_groups, asking_jobs, asking_pods
 from reprieve.jobs.checking import template_problems
 from reprieve.jobs.editing import (
     Additions,
+    dropped,
     gated,
     merge_patch,
     restored,
@@ -65,6 +66,7 @@ __all__ = [
     "asking_groups",
     "asking_jobs",
     "asking_pods",
+    "dropped",
     "ending",
     "expand",
     "gate_additions",

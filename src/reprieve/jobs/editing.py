@@ -128,6 +128,13 @@ def was_changed(document: Document) -> bool:
     return _before(document) is not None
 
 
+def dropped(sent: Document, kept: Document, sets: Iterable[PodSet]) -> list[str]:
+    """Fields beside the templates that were sent to an API server and of which it kept nothing."""
+    paths = sorted({each.written.path for each in sets if each.written is not None})
+    steps = {path: pointer(path) for path in paths}
+    return [path for path in paths if _at(sent, steps[path]) and not _at(kept, steps[path])]
+
+
 def merge_patch(old: Document, new: Document) -> Document:
     """What makes `new` of `old` (RFC 7396): lists are replaced as a whole."""
     patch: Document = {key: None for key in old if key not in new}
@@ -171,17 +178,29 @@ def _add(notes: _Notes, pod_set: PodSet, added: Additions) -> None:
 
 
 def _add_whole(notes: _Notes, pod_set: PodSet, added: Additions) -> None:
-    """Where there is no template to add to: one is written, or an item in a list of overrides."""
+    """Where there is no template to add to: one is written, or an item in a list of patches."""
     assert pod_set.written is not None
-    written, inner = pod_set.written, _Notes({})
-    if written.whole:
-        inner.document = _copied(pod_set.template)
-    else:
-        inner.document = _copied(written.item or {})
-    _add(inner, msgspec.structs.replace(pod_set, written=None, path=""), added)
+    written = pod_set.written
+    inner = _Notes(_copied(pod_set.template if written.whole else written.item))
+    _add(inner, msgspec.structs.replace(pod_set, written=None, path=written.inside), added)
     where = pointer(written.path)
     known = _at(notes.document, where) or []
-    notes.set("", (), where, inner.document if written.whole else [*known, inner.document])
+    notes.set("", (), where, inner.document if written.whole else _with_item(known, inner.document))
+
+
+def _with_item(known: list[Document], item: Document) -> list[Document]:
+    """The list with one item more, or with that of the same texts completed."""
+    texts = {name: value for name, value in item.items() if isinstance(value, str)}
+    for position, each in enumerate(known):
+        if texts and all(each.get(name) == value for name, value in texts.items()):
+            return [*known[:position], _joined(each, item), *known[position + 1 :]]
+    return [*known, item]
+
+
+def _joined(one: Any, other: Any) -> Any:
+    if isinstance(one, dict) and isinstance(other, dict):
+        return {**one, **{name: _joined(one.get(name), value) for name, value in other.items()}}
+    return [*one, *other] if isinstance(one, list) and isinstance(other, list) else other
 
 
 def _copied(document: Any) -> Any:

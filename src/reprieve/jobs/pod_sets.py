@@ -26,7 +26,10 @@ class Written(msgspec.Struct, frozen=True):
     whole: bool = False
     """There is no template: it is written in full."""
     item: Document | None = None
-    """The path is a list: an item with this and the additions is appended."""
+    """The path is a list: an item with this and the additions is appended, or joined with the one that has
+    the same texts."""
+    inside: str = ""
+    """Where the pod template is in that item."""
     places: Places = Places()
 
 

@@ -97,8 +97,10 @@ _TRAINER_API = "trainer.kubeflow.org"
 RUNTIMES = frozenset({(_TRAINER_API, "ClusterTrainingRuntime"), (_TRAINER_API, "TrainingRuntime")})
 """Kinds that hold the pods of a job and are no jobs themselves."""
 _OVERRIDES = "spec.podTemplateOverrides"
-_PATCHES = "spec.runtimePatches[]"
-"""What took the place of overrides in Kubeflow Trainer 2.2."""
+_PATCHES = "spec.runtimePatches"
+"""What took the place of overrides in Kubeflow Trainer 2.2: they are read, patches are read and written."""
+_MANAGER = "reprieve.dev/quota"
+"""Patches are keyed by who made them."""
 _REPLACED = ("affinity", "priorityClassName", "schedulerName", "runtimeClassName")
 _APPENDED = ("tolerations", "schedulingGates", "volumes", "resourceClaims")
 _STEP_LABEL = f"{_TRAINER_API}/trainjob-ancestor-step"
@@ -121,19 +123,31 @@ def _train_job(root: Place, around: Surroundings) -> list[PodSet]:
         if _trains(part, step):
             template = _with_trainer(step.template, mapping(root, "spec.trainer"))
             step = msgspec.structs.replace(step, factors=(step.factors[0], nodes), template=template)
-        written = Written(_OVERRIDES, item={"targetJobs": [{"name": step.name}]})
         template = _overridden(step.template, step.name, root)
-        found.append(msgspec.structs.replace(step, template=template, written=written))
+        found.append(
+            msgspec.structs.replace(step, template=template, written=_patch(step.name, template["spec"]))
+        )
     return found
+
+
+def _patch(step: str, spec: Document) -> Written:
+    """Where quota adds to the pods of a step. Its tolerations are the whole list: they replace the others."""
+    pod = {"spec": {"tolerations": [*spec["tolerations"]]}} if spec.get("tolerations") else {"spec": {}}
+    job = {"name": step, "template": {"spec": {"template": pod}}}
+    item = {"manager": _MANAGER, "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [job]}}}}
+    inside = "trainingRuntimeSpec.template.spec.replicatedJobs[0].template.spec.template"
+    return Written(_PATCHES, item=item, inside=inside)
 
 
 def _overridden(template: Document, step: str, root: Place) -> Document:
     """The template with what the job itself adds to it, and quota through the job."""
     spec, meta = dict(template["spec"]), dict(template.get("metadata") or {})
-    for part in _changes(step, root):
+    for part, is_patch in _changes(step, root):
         own = mapping(part, "spec")
         spec |= {field: own[field] for field in _REPLACED if own.get(field) is not None}
         spec["nodeSelector"] = {**(spec.get("nodeSelector") or {}), **mapping(part, "spec.nodeSelector")}
+        if is_patch and own.get("tolerations"):
+            spec["tolerations"] = []
         for field in _APPENDED:
             spec[field] = [*(spec.get(field) or ()), *(own.get(field) or ())]
         for field in ("labels", "annotations"):
@@ -141,15 +155,16 @@ def _overridden(template: Document, step: str, root: Place) -> Document:
     return {**template, "metadata": meta, "spec": spec}
 
 
-def _changes(step: str, root: Place) -> Iterator[Place]:
-    """What the job says about the pods of a step, each part with `metadata` and `spec`."""
+def _changes(step: str, root: Place) -> Iterator[tuple[Place, bool]]:
+    """What the job says about the pods of a step, each part with `metadata` and `spec`; and whether it is a
+    patch."""
     for part in entries(root, f"{_OVERRIDES}[]"):
         if any(mapping(target, "").get("name") == step for target in entries(part, "targetJobs[]")):
-            yield part
-    for patch in entries(root, _PATCHES):
+            yield part, False
+    for patch in entries(root, f"{_PATCHES}[]"):
         for job in entries(patch, "trainingRuntimeSpec.template.spec.replicatedJobs[]"):
             if mapping(job, "").get("name") == step:
-                yield at(job, "template.spec.template")
+                yield at(job, "template.spec.template"), True
 
 
 def _runtime(root: Place, around: Surroundings) -> Place:

@@ -27,6 +27,7 @@ from reprieve.controllers.quota.observed import Observed
 from reprieve.jobs import (
     JobKind,
     PodSet,
+    dropped,
     ending,
     gate_additions,
     gated,
@@ -44,7 +45,7 @@ from reprieve.jobs import (
     workload_name,
 )
 from reprieve.kube import KUEUE_WORKLOADS, ApiError, Client, Resource
-from reprieve.objects import Document, InvalidObject, Workload, raw, well_known
+from reprieve.objects import Document, InvalidObject, Reference, Workload, raw, well_known
 from reprieve.quota import is_true
 
 log = logging.getLogger(__name__)
@@ -152,7 +153,13 @@ class Jobs:
     async def _start(self, kind: JobKind, job: Document, workload: Workload) -> None:
         flavors = self._seen.quota.cache.flavors
         running = as_it_runs(job, self._kinds, self._runtimes, workload, flavors)
-        await self._write(kind, job, running, await self._clear_start_time(kind, job))
+        answer = await self._write(kind, job, running, await self._clear_start_time(kind, job))
+        for path in dropped(running, answer, self._pod_sets(job)):
+            what = (
+                f"runs without the node labels and tolerations of its flavors: this API server drops {path}"
+            )
+            self._tell(job, "NotKept", what)
+            log.warning("%s %s", Reference.read(job), what)
 
     def _as_admitted(self, kind: JobKind, job: Document, stored: Document, workload: Workload) -> bool:
         """Whether the job still asks for what its workload was admitted with."""
