@@ -8,7 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tools.study.cells import Cells, Key, keys, read_answer
+from tools.study.cells import STEADY, Cells, Key, keys, read_answer
 from tools.study.tables import PAGE, written
 
 
@@ -50,10 +50,11 @@ def _simulate(key: Key, traces: Path) -> tuple[float, dict[str, object]]:
 
 
 def _commit() -> str:
-    done = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=True
-    )
-    return done.stdout.strip()
+    """The code that is run. What a run itself writes, the cells, is none."""
+    known = ["git", "rev-parse", "--short", "HEAD"]
+    commit = subprocess.run(known, capture_output=True, text=True, check=True).stdout.strip()
+    changed = subprocess.run(["git", "diff", "--quiet", "HEAD", "--", "src", STEADY], check=False).returncode
+    return f"{commit}-dirty" if changed else commit
 
 
 if __name__ == "__main__":
