@@ -36,7 +36,10 @@ async def test_a_job_that_cannot_be_suspended_is_said(caplog: pytest.LogCaptureF
 
 
 TRAINER = "trainer.kubeflow.org/v1alpha1"
-STEP = {"name": "node", "template": {"spec": {"template": {"spec": {"containers": [{"name": "c"}]}}}}}
+STEP: Document = {
+    "name": "node",
+    "template": {"spec": {"template": {"spec": {"containers": [{"name": "c"}]}}}},
+}
 
 
 def train_job() -> Document:

@@ -139,7 +139,7 @@ def test_a_train_job_is_started_by_one_patch_of_its_runtime() -> None:
     second = {"name": "data", "template": {"spec": {"template": pod}}}
     base["spec"]["template"]["spec"]["replicatedJobs"] = [second, first]
     theirs = patch("me", patched("node", nodeSelector={"zone": "a"}))
-    job = {
+    job: Document = {
         "apiVersion": "trainer.kubeflow.org/v1alpha1",
         "kind": "TrainJob",
         "metadata": {"name": "t", "namespace": "ml"},
