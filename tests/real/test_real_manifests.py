@@ -31,8 +31,10 @@ def clean(plane: ControlPlane) -> None:
     """Without anything that another test has installed."""
     for kind in ("clusterrole", "clusterrolebinding", "mutatingwebhookconfiguration"):
         kubectl(plane, "delete", kind, "reprieve", "--ignore-not-found", "--wait")
-    # Every choice with a fleet has this one, and nothing can be made in a namespace that is on its way out.
-    kubectl(plane, "wait", "--for=delete", f"namespace/{well_known.KUBECONFIG_NAMESPACE}", "--timeout=120s")
+    # Every choice with a fleet has this one. Nothing can be made in a namespace that is on its way out, and
+    # tests of fleets leave theirs behind.
+    fleets = f"namespace/{well_known.KUBECONFIG_NAMESPACE}"
+    kubectl(plane, "delete", fleets, "--ignore-not-found", "--wait", "--timeout=120s")
 
 
 @pytest.mark.parametrize("groups", [(SCHEDULING, KUEUE), (SCHEDULING,)], ids=["all", "without Kueue's"])
