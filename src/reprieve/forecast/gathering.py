@@ -12,6 +12,7 @@ from reprieve.forecast.population import Population
 from reprieve.forecast.reading import (
     Owners,
     announced,
+    deadline_of,
     each_once,
     ended_runs,
     endings,
@@ -19,6 +20,7 @@ from reprieve.forecast.reading import (
     likeness,
     limit_of,
     recorded_runs,
+    time_of,
     unfinished_uids,
 )
 from reprieve.forecast.run_times import History, Likeness, RunTime, run_time
@@ -83,6 +85,7 @@ def gather(
         units=found.units,
         workloads=found.workloads,
         volumes=ephemeral_claims(raw),
+        queues=found.queues() if not population.has_queues else {},
         stopped=population.stopped,
         over=endings(found.named(wanted), kinds),
         notes=[*population.notes, *notes],
@@ -231,9 +234,25 @@ class _Gathering:
             if each.elapsed and not each.endless:
                 self._history.add_unfinished(each.like, each.elapsed)
         return [
-            Owner(ref=ref, units=tuple(units), run_time=each.known(self._history))
+            Owner(
+                ref=ref,
+                units=tuple(units),
+                run_time=each.known(self._history),
+                deadline=deadline_of(self._raw.get(ref) or {}),
+                begun=self._job_start(ref),
+            )
             for (ref, units), each in zip(self._owners.items(), found, strict=True)
         ]
+
+    def queues(self) -> dict[Reference, str]:
+        """Owners, and the queues that they name."""
+        named = ((ref, queue_of(self._raw[ref])) for ref in self._owners if ref in self._raw)
+        return {ref: queue for ref, queue in named if queue}
+
+    def _job_start(self, ref: Reference) -> int:
+        """When the job controller saw it; now for one that it has not seen."""
+        time = time_of(((self._raw.get(ref) or {}).get("status") or {}).get("startTime"))
+        return self._now if time is None else min(self._now, moment(time))
 
     def _run(self, ref: Reference, units: Sequence[Unit]) -> _Run:
         says = [self._raw[ref]] if ref in self._raw else []

@@ -36,6 +36,8 @@ class Verdict:
             )
         if not self._units:
             return self._never(f"it has ended ({self._situation.over[self._target]}).")
+        if self._waiting and self._needs_nodes():
+            return self._never("there is no node among the objects.")
         if not self._waiting:
             since = min(self._situation.units[number].since for number in self._units)
             return self._answer("runs", wording.runs(self._target, instant(since)), share=1.0, certain=True)
@@ -80,15 +82,24 @@ class Verdict:
         horizon = seconds(self._question.horizon)
         common = {"share": share, "reasons": reasons, "start": start if share else None}
         if unknown and self._first(self._question.best_case) is not None:
-            sentence = wording.not_said(self._target, unknown)
+            sentence = wording.not_said(self._target, unknown, self._outrun())
             return self._answer("unknown", sentence, unknown=unknown, **common)
         outcome: Outcome = "unsure" if share else "never"
         why = reasons[0] if reasons else ""
-        sentence = wording.does_not_start(self._target, outcome, share, horizon, why)
+        ahead = not all(each.stuck for each in self._futures)
+        if (limit := self._given_up()) is not None:
+            why, ahead = wording.given_up(seconds(limit)), False
+        sentence = wording.does_not_start(self._target, outcome, share, horizon, why, ahead=ahead)
         return self._answer(outcome, sentence, certain=len(self._futures) == 1, **common)
 
     def _never(self, why: str) -> Forecast:
         return self._answer("never", wording.does_not_start(self._target, "never", 0, 0, why))
+
+    def _needs_nodes(self) -> bool:
+        """Whether there are no nodes, and not even quota to wait for: then nothing is known about places."""
+        situation = self._situation
+        in_queue = {number for number in self._waiting if situation.units[number].workload != NO_WORKLOAD}
+        return not situation.has_nodes and not in_queue.issuperset(self._waiting)
 
     # --- parts ----------------------------------------------------------------------------------------------
 
@@ -107,6 +118,8 @@ class Verdict:
             assumptions=(
                 *wording.assumptions(counts, seconds(question.horizon), len(futures)),
                 *wording.other_scheduler(self._target, self._strange_schedulers()),
+                *(self._unseen() if outcome in ("now", "later", "unsure") else ()),
+                *self._cut_short(),
             ),
             futures=len(futures),
             seed=question.seed,
@@ -121,12 +134,61 @@ class Verdict:
         pods = (pod for number in self._waiting for pod in self._situation.units[number].pods)
         return sorted({pod.spec.scheduler_name for pod in pods} - known - {""})
 
+    def _unseen(self) -> list[str]:
+        """What a start needs beside what is among the objects."""
+        situation = self._situation
+        found = [] if situation.has_nodes else [wording.NO_NODES]
+        queues = {situation.queues[self._owner_ref(n)] for n in self._waiting if self._unqueued(n)}
+        return [*found, *(wording.no_queues(self._target, queue) for queue in sorted(queues))]
+
+    def _unqueued(self, number: int) -> bool:
+        """Whether it names a queue, and nobody counts quota."""
+        return (
+            self._situation.units[number].workload == NO_WORKLOAD
+            and self._owner_ref(number) in self._situation.queues
+        )
+
+    def _owner_ref(self, number: int) -> Reference:
+        return self._situation.owners[self._situation.units[number].owner].ref
+
+    def _cut_short(self) -> list[str]:
+        """Of those that are asked about: who announces more than its limit lets it run."""
+        known = [self._situation.owners[each].run_time for each in sorted(self._owners)]
+        return [
+            wording.cut_short(self._target, seconds(each.times[0]), seconds(each.limit))
+            for each in known
+            if each.known == "announced" and each.limit is not None and each.limit < each.times[0]
+        ]
+
+    def _start(self, future: Future, number: int) -> int | None:
+        """When a unit starts; a Job whose deadline is over by then has failed, and its pods are gone."""
+        start, unit = future.started.get(number), self._situation.units[number]
+        owner = self._situation.owners[unit.owner]
+        if start is None or owner.deadline is None or unit.runs:
+            return start
+        begun = future.admitted.get(unit.workload, owner.begun)
+        return start if start < begun + owner.deadline else None
+
+    def _given_up(self) -> int | None:
+        """The deadline that is over before there is a place, if that is why it does not start."""
+        late = (
+            self._situation.owners[self._situation.units[number].owner].deadline
+            for future in self._futures
+            for number in self._waiting
+            if number in future.started and self._start(future, number) is None
+        )
+        return next(late, None)
+
+    def _outrun(self) -> tuple[str, ...]:
+        owners = self._situation.owners
+        return tuple(str(owners[n].ref) for n in self._relevant() if owners[n].run_time.outran)
+
     def _first(self, future: Future) -> int | None:
-        found = [future.started[number] for number in self._waiting if number in future.started]
-        return min(found, default=None)
+        found = [self._start(future, number) for number in self._waiting]
+        return min((each for each in found if each is not None), default=None)
 
     def _last(self, future: Future) -> int | None:
-        found = [future.started.get(number) for number in self._waiting]
+        found = [self._start(future, number) for number in self._waiting]
         known = [each for each in found if each is not None]
         return max(known) if len(known) == len(found) else None
 

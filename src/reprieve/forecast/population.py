@@ -23,7 +23,7 @@ class Population:
         raw = [*map(document_of, objects)]
         self._owners = Owners(raw, kinds)
         self._taken = {Reference.read(each) for each in raw if each.get("kind") in ("Pod", "PodGroup")}
-        self._has_queues = any(kind_key(each) == _QUEUES for each in raw)
+        self.has_queues = any(kind_key(each) == _QUEUES for each in raw)
         with_pods = {ref for each in raw if each.get("kind") == "Pod" for ref in self._owners.chain(each)}
         with_workload = {
             ref for each in raw if kind_key(each) == WORKLOAD for ref in self._owners.chain(each)
@@ -53,7 +53,7 @@ class Population:
     ) -> None:
         document = document_of(each)
         try:
-            queued = self._has_queues and bool(queue_of(document))
+            queued = self.has_queues and bool(queue_of(document))
             if queued and not has_workload:
                 made = workload_of(document, self._kinds, raw)
                 made["metadata"]["ownerReferences"] = [_reference(document)]

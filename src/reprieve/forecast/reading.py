@@ -23,6 +23,7 @@ from reprieve.records import Run
 from reprieve.simulate import ticks
 
 _LIMITS = ("spec.activeDeadlineSeconds", "spec.runPolicy.activeDeadlineSeconds")
+_DEADLINES = {"Job": "spec.activeDeadlineSeconds", "CronJob": "spec.jobTemplate.spec.activeDeadlineSeconds"}
 _NOT_CLIMBED = "CronJob"
 """Its jobs are runs of their own; pods are its own only where its next run is supposed."""
 _DEEPEST = 8
@@ -94,6 +95,13 @@ def limit_of(documents: Iterable[Document]) -> int | None:
     """The shortest time after which one of them is stopped."""
     found = [seconds for each in documents for seconds in _limits(each)]
     return ticks(min(found)) if found else None
+
+
+def deadline_of(document: Document) -> int | None:
+    """Of a Job: after so long it fails, also while its pods wait for a place. A pod's own limit waits."""
+    path = _DEADLINES.get(str(document.get("kind")))
+    value = _at(document, path) if path and kind_key(document)[0] == "batch" else None
+    return ticks(value) if isinstance(value, int) and value > 0 else None
 
 
 def _limits(document: Document) -> Iterator[float]:

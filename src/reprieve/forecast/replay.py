@@ -29,6 +29,8 @@ DRAWN = -1
 PATIENCE = 3 * 3600 * 1_000_000
 """How long those who wait are tried again when nothing else happens any more."""
 
+INACTIVE = "it is not active (spec.active: false), and nothing but a change of that field lets it in"
+
 OBJECTS_PER_DECISION = 15_000
 """A decision among so many objects costs twice what it costs among few."""
 COPIED_PER_DECISION = 100
@@ -330,7 +332,8 @@ class Replay:
             unit = self._situation.units[number]
             text = ""
             if self._admission is not None and not self._has_quota(unit):
-                text = self._admission.why(unit.workload)
+                active = self._situation.workloads[unit.workload].spec.active
+                text = self._admission.why(unit.workload) if active else INACTIVE
             elif self._scheduling is not None and unit.ref is not None:
                 gate = self._scheduling.core.memory.waiting.gate(unit.ref)
                 text = "" if gate is None else gate.text

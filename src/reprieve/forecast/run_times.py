@@ -32,6 +32,8 @@ class RunTime(msgspec.Struct, frozen=True, kw_only=True):
     limit: int | None = None
     elapsed: int = 0
     """For how long it has been running."""
+    outran: bool = False
+    """It has run for longer than it announced."""
 
     @property
     def is_certain(self) -> bool:
@@ -122,6 +124,7 @@ def run_time(
     """What is known best: what it says itself while that can still be true, earlier runs, its limit."""
     if announced is not None and announced > elapsed:
         return RunTime(known="announced", times=(announced,), limit=limit, elapsed=elapsed)
+    outran = announced is not None
     past = Runs() if endless else history.runs(like, elapsed)
     if past.ended:
         return RunTime(
@@ -129,4 +132,4 @@ def run_time(
         )
     if limit is not None:
         return RunTime(known="limit", limit=limit, elapsed=elapsed)
-    return RunTime(known="endless" if endless else "unknown", elapsed=elapsed)
+    return RunTime(known="endless" if endless else "unknown", elapsed=elapsed, outran=outran)

@@ -78,6 +78,10 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
     ref: Reference
     run_time: RunTime
     units: tuple[int, ...] = ()
+    deadline: int | None = None
+    """Of a Job: for how long it may be there, its pods running or not."""
+    begun: int = 0
+    """Since when that counts, unless it waits for quota first."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,8 @@ class Situation:
     workloads: list[Workload]
     volumes: dict[str, storage.PersistentVolumeClaimSpec]
     """What the claims of ephemeral volumes ask for, by `NAMESPACE/POD-VOLUME`."""
+    queues: dict[Reference, str]
+    """Owners that name a queue, where nobody counts quota."""
     stopped: dict[Reference, str]
     """Jobs that nobody starts, and the field that stops them."""
     over: dict[Reference, str]
@@ -105,7 +111,9 @@ class Situation:
 
     @cached_property
     def counts_quota(self) -> bool:
-        return any(isinstance(each, ClusterQueue) for each in self.objects)
+        """Also without queues: then nobody gives quota to a workload that waits for it."""
+        waiting = any(each.status.admission is None for each in self.workloads)
+        return waiting or any(isinstance(each, ClusterQueue) for each in self.objects)
 
     @cached_property
     def quota_objects(self) -> list[Object]:

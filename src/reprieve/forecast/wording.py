@@ -49,20 +49,50 @@ def runs(name: Reference, since: datetime | None) -> str:
     return f"{name} runs already{'' if since is None else f', since {since:%Y-%m-%d %H:%M:%S}'}."
 
 
-def not_said(name: Reference, missing: Sequence[str]) -> str:
+def not_said(name: Reference, missing: Sequence[str], outran: Sequence[str] = ()) -> str:
+    """`outran`: who has run for longer than announced."""
     whose = some(list(missing), NAMED)
+    late = f" {some(list(outran), NAMED)} had announced less than it has run by now." if outran else ""
     return (
         f"When {name} starts cannot be said: nobody knows how long {whose} will run. The annotation "
         f"{well_known.EXPECTED_RUNTIME_ANNOTATION} on {'it' if len(missing) == 1 else 'them'} would help, "
         f"a time limit such as activeDeadlineSeconds, or {FEWEST} earlier runs that took longer than "
-        f"{'it has' if len(missing) == 1 else 'they have'} by now."
+        f"{'it has' if len(missing) == 1 else 'they have'} by now.{late}"
     )
 
 
-def does_not_start(name: Reference, outcome: Outcome, share: float, horizon: float, why: str) -> str:
+def given_up(limit: float) -> str:
+    return (
+        f"its time limit of {span_text(limit)} (activeDeadlineSeconds of a Job counts while its pods wait "
+        "for a place) is over before there is one."
+    )
+
+
+def cut_short(name: Reference, announced: float, limit: float) -> str:
+    return (
+        f"{name} announces that it runs for {span_text(announced)}, and its time limit stops it after "
+        f"{span_text(limit)}."
+    )
+
+
+NO_NODES = "No node is among the objects: whoever has quota is taken to have a place."
+
+
+def no_queues(name: Reference, queue: str) -> str:
+    return (
+        f"{name} names the LocalQueue {queue}; no ClusterQueue is among the objects, so quota is not counted."
+    )
+
+
+def does_not_start(
+    name: Reference, outcome: Outcome, share: float, horizon: float, why: str, *, ahead: bool = False
+) -> str:
+    """`ahead`: something would still change after the horizon."""
     because = f": {why}" if why else "."
     if outcome == "unsure":
         return f"{name} starts within {span_text(horizon)} in {share:.0%} of the futures only{because}"
+    if ahead:
+        return f"{name} does not start within {span_text(horizon)}, as far as was looked ahead{because}"
     return f"{name} does not start as things are{because}"
 
 
