@@ -119,3 +119,35 @@ def test_jobs_that_never_end_have_no_times_and_no_assertion_about_them_holds():
     assert found.classes["high"].delay is None
     with pytest.raises(ReprieveError, match=r"high\.delay\.p99 is not known here"):
         check("high.delay.p99 <= 60", {"kep-5710": found})
+
+
+def test_use_over_the_makespan_is_never_more_than_there_is():
+    """Held after the last end, by what was cut, lies outside of the makespan."""
+    jobs = [one("short", 0, 10, 4), one("long", 0, 1000, 4)]
+    found = measure(run(jobs, gpu_nodes(1), until=500))
+    assert (found.makespan_hours, found.utilisation) == (10 / 3600, 1.0)
+    assert found.held_hours == pytest.approx(4 * 510 / 3600)
+
+
+def test_a_trace_that_does_not_begin_at_zero_has_the_same_use():
+    """As somebody gets it who cuts the rows of some weeks out of a longer trace."""
+    early, late = (
+        measure(run([one("a", at, 100, 8), one("b", at + 50, 100, 8)], gpu_nodes(1))) for at in (0, 10_000)
+    )
+    assert early.utilisation_window == late.utilisation_window == 1.0
+    assert early.utilisation == late.utilisation
+
+
+def test_a_run_of_nothing_has_nothing_to_measure():
+    found = measure(run([], gpu_nodes(1)))
+    assert (found.jobs, found.utilisation, found.makespan_hours) == (0, None, 0)
+
+
+def test_fairness_counts_those_that_were_there_and_did_not_end():
+    jobs = [one("a", 0, 10, 8), one("b", 0, 1000, 8, "high"), one("huge", 0, 10, 99), one("c", 9000, 10, 8)]
+    found = measure(run(jobs[:1] + jobs[2:], gpu_nodes(1), until=100)).fairness
+    assert found.max == pytest.approx(1.0), "the one that is too large was never there"
+    found = measure(run([one("a", 0, 10, 4), one("b", 0, 1000, 4)], gpu_nodes(1), until=100)).fairness
+    assert found.p50 == pytest.approx(1.0)
+    found = measure(run([one("a", 0, 10, 8), one("b", 0, 1000, 8)], gpu_nodes(1), until=100)).fairness
+    assert found.max == pytest.approx(0.5), "an even share of the two would have taken twice as long"

@@ -125,14 +125,17 @@ class _Columns:
 
 
 def measure(result: Result, window: int | None = None) -> Metrics:
-    """`window`, in ticks: over which use is counted; to the last submission if it is not given, and not
-    beyond the end of a run that was cut."""
+    """`window`, in ticks from the beginning: over which use is counted; from the first to the last
+    submission if it is not given, and not beyond the end of a run that was cut."""
     columns = _Columns(result)
     ended = columns.ended
-    last = window if window is not None else max((job.submit for job in result.jobs), default=0)
+    submitted = [job.submit for job in result.jobs]
+    first = min(submitted, default=0)
+    begin, last = (first, max(submitted, default=0)) if window is None else (0, window)
     if not ended.all():
         last = min(last, result.end)
-    span = float(columns.finish[ended].max() - columns.submit.min()) if ended.any() else 0.0
+    over = float(columns.finish[ended].max()) if ended.any() else first / TICKS
+    span = over - first / TICKS
     useful = float((columns.useful * columns.size).sum()) / HOUR
     lost = float((columns.lost * columns.size).sum()) / HOUR
     held = float((columns.held * columns.size).sum()) / HOUR
@@ -146,8 +149,8 @@ def measure(result: Result, window: int | None = None) -> Metrics:
         jct=_spread(columns.jct[ended]),
         delay=_spread(columns.delay[ended]),
         makespan_hours=span / HOUR,
-        utilisation_window=_used(result, columns, last / TICKS),
-        utilisation=_share(held * HOUR, columns.capacity * span),
+        utilisation_window=_used(result, columns, begin / TICKS, last / TICKS),
+        utilisation=_used(result, columns, first / TICKS, over),
         useful_hours=useful,
         lost_hours=lost,
         held_hours=held,
@@ -156,7 +159,7 @@ def measure(result: Result, window: int | None = None) -> Metrics:
         preemptions_per_job=_mean(columns.preempted),
         failures=sum(fate.failures for fate in result.fates),
         jain=_jain(result, columns),
-        fairness=_fairness(columns),
+        fairness=_fairness(result, columns),
         deadlines_missed=_missed(result),
         late_gangs=_late(result),
         budget_violations=result.budget_violations,
@@ -197,14 +200,14 @@ def _size_class(size: float) -> str:
     return next((name for most, name in SIZES if size <= most), LARGEST)
 
 
-def _used(result: Result, columns: _Columns, window: float) -> float | None:
-    """What was held in the window."""
-    if not result.stretches:
+def _used(result: Result, columns: _Columns, first: float, last: float) -> float | None:
+    """What was held between the two moments."""
+    if not result.stretches or last <= first:
         return None
-    begin = np.minimum(_seconds(each.start for each in result.stretches), window)
-    end = np.minimum(_seconds(each.end for each in result.stretches), window)
+    begin = np.clip(_seconds(each.start for each in result.stretches), first, last)
+    end = np.clip(_seconds(each.end for each in result.stretches), first, last)
     size = columns.size[[each.job for each in result.stretches]]
-    return _share(float(((end - begin) * size).sum()), columns.capacity * window)
+    return _share(float(((end - begin) * size).sum()), columns.capacity * (last - first))
 
 
 def _jain(result: Result, columns: _Columns) -> float | None:
@@ -221,16 +224,21 @@ def _jain(result: Result, columns: _Columns) -> float | None:
     return float(means.sum() ** 2 / (len(means) * (means**2).sum())) if len(means) else None
 
 
-def _fairness(columns: _Columns) -> Fairness | None:
+def _fairness(result: Result, columns: _Columns) -> Fairness | None:
     """Against an even share of the cluster among the jobs that were there meanwhile."""
     ended = columns.ended & (columns.jct > 0) & (columns.duration > 0)
     if not columns.capacity or not ended.any():
         return None
     submit, finish, jct = columns.submit[ended], columns.finish[ended], columns.jct[ended]
-    times = np.concatenate([submit, finish])
+    # Who has not ended was there until the run did; who could never run here was not there at all.
+    end = result.end / TICKS
+    there = ended | (~columns.ended & (columns.submit < end))
+    there[[*result.too_large, *result.unqueued]] = False
+    came, went = columns.submit[there], np.where(columns.ended, columns.finish, end)[there]
+    times = np.concatenate([came, went])
     order = np.argsort(times, kind="stable")
     times = times[order]
-    present = np.cumsum(np.concatenate([np.ones(len(submit)), -np.ones(len(finish))])[order])
+    present = np.cumsum(np.concatenate([np.ones(len(came)), -np.ones(len(went))])[order])
     area = np.concatenate([[0.0], np.cumsum(present[:-1] * np.diff(times))])
     crowd = (np.interp(finish, times, area) - np.interp(submit, times, area)) / jct
     fair = columns.duration[ended] * np.maximum(1.0, columns.size[ended] * crowd / columns.capacity)
