@@ -5,6 +5,7 @@ import pytest
 
 from reprieve.objects import ReprieveError
 from reprieve.simulate import Generator, generated, read_generator, ticks
+from tests.builders import document, views
 from tests.simulate.runs import gpu_nodes, one, queue, queues, run, simulation, times
 
 BASELINE = {
@@ -117,3 +118,40 @@ def test_the_jobs_of_a_generator_come_one_interval_after_the_other():
     large = [job for job in trace.jobs if job.queue == "cq-0-0" and job.klass == "large"]
     assert [job.submit for job in large[:2]] == [ticks(1.2), ticks(2.4)]
     assert len(trace.jobs) == 15_000
+
+
+def test_jobs_that_no_queue_takes_are_counted_and_named_with_the_reason():
+    jobs = [one("a", queue="nowhere"), one("b", queue="q"), one("c")]
+    notes = run(jobs, [*gpu_nodes(1), *queues(queue("q", 4))]).notes
+    assert notes == (
+        "2 jobs left out, no queue takes them: a, c; of a: its row names the LocalQueue 'nowhere', "
+        "which does not exist",
+    )
+
+
+def test_a_name_that_several_local_queues_have_is_told_apart_from_one_that_none_has():
+    objects = queues(queue("q", 4), queue("r", 4))
+    double = document("LocalQueue", "q", "other", spec={"clusterQueue": "r"})
+    result = run([one("a", queue="q"), one("b", queue="ns/q")], [*gpu_nodes(1), *objects, *views(double)])
+    assert result.fates[1].finish >= 0
+    assert (
+        "'q', and several LocalQueues or ClusterQueues are called so; write namespace/name"
+        in result.unqueued[0]
+    )
+
+
+@pytest.mark.parametrize("nodes", [[], gpu_nodes(2)])
+def test_a_job_larger_than_its_quota_is_counted_and_named_with_the_reason(nodes):
+    jobs = [one("a", queue="q"), one("large", gpus=6, queue="q")]
+    result = run(jobs, [*nodes, *queues(queue("q", 4))])
+    (note,) = result.notes
+    assert note.startswith(
+        "1 job still waits when nothing changes any more: large; of large: couldn't assign"
+    )
+    assert "maximum capacity" in note
+
+
+def test_jobs_that_wait_when_the_run_is_cut_are_not_said_to_wait_for_ever():
+    jobs = [one("a", 0, 1000, 4, queue="q"), one("b", 0, 10, 4, queue="q")]
+    assert run(jobs, [*gpu_nodes(1), *queues(queue("q", 4))], until=100).notes == ()
+    assert run(jobs, [*gpu_nodes(1), *queues(queue("q", 4))]).notes == ()

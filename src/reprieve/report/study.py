@@ -106,9 +106,6 @@ class Study:
         found = []
         notes = dict.fromkeys([*self.trace.notes, *(note for run in self.runs for note in run.result.notes)])
         found += [f"{note[0].upper()}{note[1:]}." for note in notes]
-        unqueued = max(len(run.result.unqueued) for run in self.runs)
-        if unqueued:
-            found.append(f"{counted_jobs(unqueued)} left out: no queue takes them.")
         found.append("Binding, creating and deleting pods takes no time.")
         return found
 

@@ -51,7 +51,7 @@ class Admission:
         given = list(documents)
         self._quota: Quota = load(given, Rules.of(config), instant(0))
         self._queues = local_queues(given)
-        for namespace, _ in self._queues.values():
+        for namespace, _ in filter(None, self._queues.values()):
             if namespace not in self._quota.namespaces:
                 self._quota.put_namespace(namespace, {well_known.NAMESPACE_NAME_LABEL: namespace})
         self._evicted: dict[int, Workload] = {}
@@ -68,9 +68,20 @@ class Admission:
         job = self._jobs[index]
         where = self.local_queue(job)
         if where is None:
-            self.unqueued[index] = unknown_queue(job)
+            self.unqueued[index] = self.unknown_queue(job)
             return
         self.put(index, self._objects.workload(job, where, created), now)
+
+    def unknown_queue(self, job: Job) -> str:
+        """Why no queue takes it."""
+        if not job.queue:
+            return "its row names no queue"
+        why = (
+            "and several LocalQueues or ClusterQueues are called so; write namespace/name"
+            if job.queue in self._queues
+            else "which does not exist"
+        )
+        return f"its row names the LocalQueue {job.queue!r}, {why}"
 
     def put(self, index: int, workload: Workload, now: int) -> None:
         """A workload as it is: it waits, or has its quota already."""
@@ -85,7 +96,7 @@ class Admission:
 
     def why(self, index: int) -> str:
         """Why it waits; empty for one that does not."""
-        key = self._key[index]
+        key = self._key.get(index)
         found = next((each for each in waiters(self._quota) if each.workload == key), None)
         if found is None:
             return ""
@@ -148,11 +159,6 @@ class Admission:
         """What a cycle has decided, before anybody acts on it."""
 
 
-def unknown_queue(job: Job) -> str:
-    named = f"the LocalQueue {job.queue!r}, which does not exist" if job.queue else "no queue"
-    return f"its row names {named}"
-
-
 def _decided(outcome: Outcome, now: int) -> Iterator[Decided]:
     """Who waits, and who makes way for whom."""
     for waiting in outcome.waiting:
@@ -163,10 +169,10 @@ def _decided(outcome: Outcome, now: int) -> Iterator[Decided]:
         yield Decided(now, unit, "preempts", {}, (victim,), (each.message,), why)
 
 
-def local_queues(objects: Iterable[Object]) -> dict[str, tuple[str, str]]:
+def local_queues(objects: Iterable[Object]) -> dict[str, tuple[str, str] | None]:
     """What a row may write as its queue, to namespace and name of the LocalQueue.
 
-    Its name, `namespace/name`, or the name of its ClusterQueue; what several mean, none is found by.
+    Its name, `namespace/name`, or the name of its ClusterQueue; None for what several mean.
     """
     queues = [each for each in objects if isinstance(each, LocalQueue)]
     known = {each.name for each in objects if isinstance(each, ClusterQueue)}
@@ -179,4 +185,4 @@ def local_queues(objects: Iterable[Object]) -> dict[str, tuple[str, str]]:
         for word in {queue.name, queue.key, queue.spec.cluster_queue}:
             if found.setdefault(word, place) != place:
                 twice.add(word)
-    return {word: place for word, place in found.items() if word not in twice}
+    return {word: None if word in twice else place for word, place in found.items()}

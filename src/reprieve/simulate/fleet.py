@@ -24,7 +24,7 @@ from reprieve.objects import (
     well_known,
 )
 from reprieve.quota import Outcome, wait
-from reprieve.simulate.admission import Admission, unknown_queue
+from reprieve.simulate.admission import Admission
 from reprieve.simulate.engine import Simulation
 from reprieve.simulate.events import Event, Kind
 from reprieve.simulate.failures import NodeEvent, drawn_failures
@@ -240,7 +240,8 @@ class FleetSimulation(Timeline):
 
     def _arrive(self, index: int) -> None:
         if self._queue(index) is None:
-            self.unqueued[index] = unknown_queue(self.jobs[index])
+            first = next(iter(self.workers.values()))
+            self.unqueued[index] = first.copies.unknown_queue(self.jobs[index])
             self._left -= 1
             return
         self._dispatch(index)

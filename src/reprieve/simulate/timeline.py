@@ -69,6 +69,8 @@ class Timeline(ABC):
         self._patience = PATIENCE + (round(pauses.max_return_pause * TICKS) if pauses.return_pause else 0)
         self._quiet = 0
         """When something was last to come."""
+        self._at_rest = False
+        """Nothing changes any more, and somebody still waits."""
 
     def run(self, progress: Progress | None = None) -> Result:
         """To the end, or `until`."""
@@ -84,7 +86,10 @@ class Timeline(ABC):
         """All that happens at the next moment; whether there was one."""
         time = self._next_time()
         until = self.settings.until
-        if time is None or not self._left or (until is not None and time > until) or self._stuck(time):
+        if not self._left or (until is not None and time is not None and time > until):
+            return False
+        if time is None or self._stuck(time):
+            self._at_rest = True
             return False
         assert time >= self.now, "time never goes back"
         self.now = time
@@ -128,10 +133,36 @@ class Timeline(ABC):
         self.lives.cut(end)
         said = [*notes]
         if self.too_large:
-            names = some([self.jobs[index].name for index in sorted(self.too_large)], MOST_NAMED)
-            jobs = counted(len(self.too_large), "job")
-            said.append(f"{jobs} can never run here, larger than the cluster: {names}")
+            said.append(f"{self._named(self.too_large, 'can never run here, larger than the cluster')}")
+        if unqueued:
+            first = min(unqueued)
+            words = "left out, no queue takes them" if len(unqueued) > 1 else "left out, no queue takes it"
+            named = self._named(unqueued, words)
+            said.append(f"{named}; of {self.jobs[first].name}: {unqueued[first]}")
+        if self._at_rest and (waiting := self._waiting(unqueued)):
+            verb = "still waits" if len(waiting) == 1 else "still wait"
+            why = self._why_waiting(clusters, waiting[0])
+            named = self._named(waiting, f"{verb} when nothing changes any more")
+            said.append(f"{named}; of {self.jobs[waiting[0]].name}: {why}" if why else named)
         return Result.of(self, clusters, end, tuple(said), unqueued, busy)
+
+    def _named(self, jobs: Collection[int], what: str) -> str:
+        names = some([self.jobs[index].name for index in sorted(jobs)], MOST_NAMED)
+        return f"{counted(len(jobs), 'job')} {what}: {names}"
+
+    def _waiting(self, unqueued: Collection[int]) -> list[int]:
+        """Those that could run, and did not end."""
+        left_out = {*self.too_large, *unqueued}
+        return [
+            index
+            for index, life in enumerate(self.lives.all)
+            if life.finish == NEVER and index not in left_out
+        ]
+
+    def _why_waiting(self, clusters: "Sequence[Simulation]", job: int) -> str:
+        """For quota, as its queue says it; several clusters would each say something else."""
+        admission = clusters[0].admission if len(clusters) == 1 else None
+        return "" if admission is None else admission.why(job)
 
     @abstractmethod
     def result(self, busy: float = 1.0) -> Result:
