@@ -168,3 +168,21 @@ def test_a_listener_hears_every_decision():
     assert [each.outcome for each in heard] == ["scheduled", "unschedulable", "scheduled"]
     assert result.decisions == 3
     assert heard[0].placements == {"simulate/a": "n0"}
+
+
+def test_two_nodes_of_one_name_are_refused():
+    """They would count twice and be one."""
+    with pytest.raises(ReprieveError, match="there are two nodes of the name n0"):
+        run([one("a")], [*gpu_nodes(1), *gpu_nodes(1)])
+
+
+def test_jobs_one_after_the_other_do_not_leave_the_calendar():
+    century = 100 * 366 * 86_400
+    jobs = [one(f"j{number:02}", number * century) for number in range(90)]
+    with pytest.raises(ReprieveError, match="goes on after the year 9000"):
+        run(jobs, gpu_nodes(1))
+
+
+def test_more_failures_than_can_be_simulated_are_refused():
+    with pytest.raises(ReprieveError, match=r"--mtbf: nodes would fail 20,000,000 times; at most 1,000,000"):
+        run([one("a")], gpu_nodes(1), mean_failure=0.000001, repair=0)

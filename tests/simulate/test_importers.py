@@ -265,3 +265,10 @@ def test_the_import_of_openb_is_the_conversion_of_the_reference_row_by_row():
     expected = gzip.decompress((SHARED / "traces" / "openb.csv.gz").read_bytes()).decode()
     found = common_form(read_foreign("openb", source).records).decode()
     assert found.splitlines() == expected.splitlines()
+
+
+def test_a_time_that_the_common_form_would_refuse_is_refused_with_its_line(tmp_path):
+    path = tmp_path / "tasks.csv"
+    path.write_text("timestamp,duration,num_gpus,cluster\n2017-10-01,10,1,a\n2017-10-02,9e11,1,a\n")
+    with pytest.raises(TraceError, match=r":3: the job 'philly-1' has a time of 28,539 years; is this file"):
+        read_foreign("philly", path)

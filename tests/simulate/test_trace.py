@@ -76,6 +76,16 @@ WRONG = {
     "a date": (GOOD.replace("a,0", "a,2026-01-01T00:00:00"), 2, "without dates or zones"),
     "not a number": (GOOD.replace("a,0", "a,nan"), 2, "submit_s is out of range"),
     "infinite": (GOOD.replace(",10,", ",inf,"), 2, "duration_s is out of range"),
+    "in another unit": (
+        GOOD.replace("a,0", "a,999999999999"),
+        2,
+        "submit_s is more than 100 years: 999999999999; times are seconds",
+    ),
+    "hardly any GPU": (
+        GOOD.replace(",0.5,2", ",0.0004,2"),
+        2,
+        "gpu_per_pod is less than a thousandth: 0.0004",
+    ),
     "no name": (GOOD.replace("a", "", 1), 2, "the job has no name"),
     "a slash": (GOOD.replace("a", "team/a", 1), 2, "the job 'team/a' has a / in its name"),
     "twice": (GOOD + GOOD, 3, "the job 'a' is there twice, first in line 2"),
@@ -119,7 +129,8 @@ HEADS = {
     ),
     "column twice": (b"job,job,submit_s,duration_s\n", ":1: the column job is there twice"),
     "column missing": (b"job,submit_s\n", ":1: the column duration_s is missing"),
-    "not text": (b"job\xff", "is not UTF-8"),
+    "semicolons": (b"job;submit_s;duration_s\n", ":1: the columns are separated by ';' here; write commas"),
+    "not text": (b"job\n\na\xff", ":3: byte 6 is not UTF-8"),
     "gzip cut off": (gzip.compress((HEAD + GOOD).encode())[:-12], "damaged or was cut off"),
 }
 
@@ -150,9 +161,20 @@ def test_node_events_are_read(write):
         ("time_s,event,node\n5,fial,n0\n", ":2: unknown event 'fial'; did you mean 'fail'?"),
         ("time_s,event,node\n-5,fail,n0\n", ":2: time_s must be seconds since the first job, is '-5'"),
         ("time_s,event,node\n5,fail\n", ":2: 2 fields instead of 3"),
+        ("time_s,event,node\n5,fail,n1", ":2: the last line has no end: the file was cut off"),
+        ('time_s,event,node\n5,fail,"n1\n', ":2: this is no CSV"),
+        ("time_s,event,node\n1e12,fail,n0\n", ":2: time_s must be seconds"),
+        ("time_s,event,node\n1_0,fail,n0\n", ":2: time_s must be seconds"),
+        (b"time_s,event,node\n5,fail,\xff\n", ":2: byte 25 is not UTF-8"),
     ],
 )
 def test_wrong_node_events_are_an_error_with_file_and_line(write, content, problem):
     with pytest.raises(ReprieveError) as error:
         read_node_events(write(content))
     assert problem in str(error.value)
+
+
+def test_an_event_of_a_node_that_is_not_there_is_an_error_with_file_and_line(write):
+    path = write("time_s,event,node\n5,fail,n0\n6,fail,n9\n")
+    with pytest.raises(ReprieveError, match=r":3: there is no node n9$"):
+        read_node_events(path, lambda event: "" if event.node == "n0" else f"there is no node {event.node}")

@@ -145,8 +145,9 @@ def _nodes(spec: str) -> list[Document]:
     return NodeTemplate.parse(spec).nodes()
 
 
-def check_nodes(events: "Sequence[NodeEvent]", scenery: Scenery) -> None:
-    """Every event must be about a node that exists; in a fleet, about `cluster/node` or a whole cluster."""
+def node_problem(scenery: Scenery) -> "Callable[[NodeEvent], str]":
+    """What is wrong with an event: it must be about a node that exists; in a fleet, about `cluster/node` or a
+    whole cluster."""
     from reprieve.objects import Node, nearest
 
     known = {each.name for each in scenery.objects if isinstance(each, Node)}
@@ -158,10 +159,12 @@ def check_nodes(events: "Sequence[NodeEvent]", scenery: Scenery) -> None:
             for node in (*common, *(each.name for each in objects if isinstance(each, Node)))
         }
     whole = {name for name, _ in scenery.clusters}
-    for event in events:
+
+    def problem(event: "NodeEvent") -> str:
         if event.node in whole and event.what == "drain":
-            raise ReprieveError(f"--node-events: {event.node} is a cluster; drain its nodes one by one")
+            return f"{event.node} is a cluster; drain its nodes one by one"
         if event.node not in known | whole:
-            raise ReprieveError(
-                f"--node-events: there is no node {event.node!r}{nearest(event.node, sorted(known | whole))}"
-            )
+            return f"there is no node {event.node!r}{nearest(event.node, sorted(known | whole))}"
+        return ""
+
+    return problem

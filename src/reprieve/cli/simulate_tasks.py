@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reprieve.cli.simulate_input import Scenery, check_nodes
-from reprieve.objects import ReprieveError, parse_duration
+from reprieve.cli.simulate_input import Scenery, node_problem
+from reprieve.objects import ReprieveError, TimeError, parse_duration
 
 if TYPE_CHECKING:
     from reprieve.simulate import Policy, Task, Trace
@@ -73,8 +73,8 @@ def task_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def read_tasks(options: Mapping[str, Any], found: "Trace", scenery: Scenery) -> list["Task"]:
     from reprieve.simulate import Settings, Task, read_node_events
 
-    events = tuple(read_node_events(options["node_events"])) if options["node_events"] else ()
-    check_nodes(events, scenery)
+    file = options["node_events"]
+    events = tuple(read_node_events(file, node_problem(scenery))) if file else ()
     times: dict[str, Any] = {
         "checkpoint": _ticks("--checkpoint", options["checkpoint"]),
         "restore": _ticks("--restore", options["restore"]),
@@ -114,9 +114,16 @@ def _policies(configs: Sequence[str], compared: Sequence[str]) -> list["Policy"]
 
 
 def _ticks(option: str, text: str) -> int:
-    from reprieve.simulate import ticks
+    from reprieve.simulate import LONGEST, ticks
 
-    seconds = parse_duration(text)
+    try:
+        seconds = parse_duration(text)
+    except TimeError as error:
+        raise ReprieveError(f"{option}: {error}") from None
     if seconds < 0:
         raise ReprieveError(f"{option}: {text!r} is negative; write for instance 30m")
+    if seconds > LONGEST:
+        raise ReprieveError(f"{option}: {text!r} is more than 100 years")
+    if seconds and not ticks(seconds):
+        raise ReprieveError(f"{option}: {text!r} is less than a microsecond, which is not counted")
     return ticks(seconds)

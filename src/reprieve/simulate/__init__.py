@@ -33,7 +33,7 @@ from reprieve.simulate.failures import NodeEvent, read_node_events
 from reprieve.simulate.fleet import FleetSimulation
 from reprieve.simulate.generator import Generator, generated, read_generator
 from reprieve.simulate.importers import FORMATS, Imported, common_form, read_foreign, write_common
-from reprieve.simulate.jobs import Job, Trace, seconds, ticks
+from reprieve.simulate.jobs import LONGEST, Job, Trace, seconds, ticks
 from reprieve.simulate.lives import Stretch
 from reprieve.simulate.metrics import Group, Metrics, Spread, measure
 from reprieve.simulate.pods import EPOCH, SCHEDULER, JobObjects, instant
@@ -53,6 +53,7 @@ __all__ = [
     "COLUMNS",
     "EPOCH",
     "FORMATS",
+    "LONGEST",
     "QUEUES",
     "SCENARIOS",
     "SCHEDULER",

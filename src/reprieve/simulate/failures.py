@@ -1,13 +1,15 @@
 """Nodes that fail, drain and return: from a file, or drawn from a seed."""
 
 import csv
+import io
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 from reprieve.objects import ReprieveError, nearest, shown
-from reprieve.simulate.jobs import Job, ticks
+from reprieve.simulate.jobs import LONGEST, Job, ticks
+from reprieve.simulate.trace import text_of
 
 if TYPE_CHECKING:
     from reprieve.simulate.timeline import Settings
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 What = Literal["fail", "drain", "return"]
 KINDS = ("fail", "drain", "return")
 COLUMNS = ["time_s", "event", "node"]
+MOST_FAILURES = 1_000_000
 
 
 class NodeEvent(NamedTuple):
@@ -30,6 +33,10 @@ def drawn_failures(jobs: Sequence[Job], nodes: Sequence[str], settings: "Setting
     if not mean or not jobs:
         return []
     horizon = settings.until or 2 * max(job.submit + job.duration for job in jobs)
+    if (number := horizon // (mean + repair) * len(nodes)) > MOST_FAILURES:
+        raise ReprieveError(
+            f"--mtbf: nodes would fail {number:,} times; at most {MOST_FAILURES:,} are simulated"
+        )
     chance = random.Random(f"node failures {settings.seed}")
     found: list[NodeEvent] = []
     for node in nodes:
@@ -41,16 +48,23 @@ def drawn_failures(jobs: Sequence[Job], nodes: Sequence[str], settings: "Setting
     return sorted(found)
 
 
-def read_node_events(path: str | Path) -> list[NodeEvent]:
-    """From a CSV file with the columns time_s, event and node."""
+def read_node_events(path: str | Path, problem: Callable[[NodeEvent], str] = lambda _: "") -> list[NodeEvent]:
+    """From a CSV file with the columns time_s, event and node. `problem`: what is wrong with an event."""
+    text = text_of(path)
+    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+    found = []
     try:
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            rows = list(csv.reader(file, strict=True))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ReprieveError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
-    if not rows or rows[0] != COLUMNS:
-        raise ReprieveError(f"{path}:1: the first line must be {','.join(COLUMNS)}")
-    return [_read(path, number, row) for number, row in enumerate(rows[1:], 2)]
+        if next(rows, []) != COLUMNS:
+            raise ReprieveError(f"{path}:1: the first line must be {','.join(COLUMNS)}")
+        for row in rows:
+            found.append(_read(path, rows.line_num, row))
+            if wrong := problem(found[-1]):
+                raise ReprieveError(f"{path}:{rows.line_num}: {wrong}")
+    except csv.Error as error:
+        raise ReprieveError(f"{path}:{rows.line_num}: this is no CSV ({error})") from None
+    if not text.endswith("\n"):
+        raise ReprieveError(f"{path}:{rows.line_num}: the last line has no end: the file was cut off")
+    return found
 
 
 def _read(path: str | Path, line: int, row: list[str]) -> NodeEvent:
@@ -59,7 +73,7 @@ def _read(path: str | Path, line: int, row: list[str]) -> NodeEvent:
     time, what, node = row
     try:
         seconds = float(time)
-        good = 0 <= seconds < 1e12
+        good = 0 <= seconds <= LONGEST and time.isascii() and "_" not in time
     except ValueError:
         good = False
     if not good:

@@ -6,6 +6,8 @@ import msgspec
 
 TICKS = 1_000_000
 """Ticks in a second. Whole numbers: adding up months of them loses nothing."""
+LONGEST = 100 * 366 * 86_400
+"""Seconds of any time that is given, a hundred years: what is longer was written in another unit."""
 SHARE = 1000
 """GPUs are counted in thousandths, so that shares of one add up exactly."""
 CLASSES = {2: ("high", 1000), 1: ("normal", 100), 0: ("low", 0)}

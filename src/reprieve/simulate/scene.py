@@ -1,5 +1,6 @@
 """The cluster that a simulation begins with: its nodes, its queues, and what else the manifests say."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
@@ -32,6 +33,9 @@ class Scene:
         counted_by_quota = any(job.topology is not None for job in jobs)
         nodes = [] if counted_by_quota else [each for each in self.objects if isinstance(each, Node)]
         self.nodes = [_in_shares(each) for each in nodes] if self.shares else nodes
+        names = Counter(each.name for each in nodes)
+        if double := next((name for name, number in names.items() if number > 1), ""):
+            raise ReprieveError(f"there are two nodes of the name {double}; give each a name of its own")
         self.queues = [each for each in self.objects if isinstance(each, ClusterQueue)]
         if not self.nodes and not self.queues:
             raise ReprieveError("there is nothing to run on: give --nodes, or manifests with Nodes or queues")

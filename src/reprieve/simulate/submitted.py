@@ -28,7 +28,7 @@ from reprieve.objects import (
     pod_requests,
     well_known,
 )
-from reprieve.simulate.jobs import SHARE, UNCLASSED, Job, Trace, ticks
+from reprieve.simulate.jobs import LONGEST, SHARE, UNCLASSED, Job, Trace, ticks
 from reprieve.simulate.pods import GPU
 
 
@@ -125,4 +125,6 @@ def _duration(document: Document, annotation: str, reference: Reference, default
         seconds = -1.0
     if seconds < 0:
         raise ReprieveError(f"{reference}: {annotation} is {text!r}; write a duration such as 90s or 1h30m")
+    if seconds > LONGEST:
+        raise ReprieveError(f"{reference}: {annotation} is {text!r}, more than 100 years")
     return seconds

@@ -4,14 +4,16 @@ import time as clock
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from reprieve.objects import counted, some
+from reprieve.objects import ReprieveError, counted, some
 from reprieve.simulate.events import Event, Events
 from reprieve.simulate.jobs import TICKS, Job
 from reprieve.simulate.lives import NEVER, Lives
+from reprieve.simulate.pods import EPOCH
 from reprieve.simulate.policies import SELDOM, Policy
 from reprieve.simulate.result import Result
 
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 
 PATIENCE = 3 * round(SELDOM) * TICKS
 """How long those who wait are tried again when nothing else happens any more, on top of the longest pause."""
+LAST_YEAR = 9000
+LAST = round((datetime(LAST_YEAR, 1, 1, tzinfo=UTC) - EPOCH).total_seconds()) * TICKS
+"""Objects have dates, and there are none after the year 9999; jobs one after the other may come that far."""
 MOST_NAMED = 5
 """So many jobs are named that are too large."""
 Progress = Callable[[int, int], None]
@@ -92,6 +97,11 @@ class Timeline(ABC):
             self._at_rest = True
             return False
         assert time >= self.now, "time never goes back"
+        if time > LAST:
+            raise ReprieveError(
+                f"the simulation goes on after the year {LAST_YEAR}; --until ends it before, "
+                "and times in a trace are seconds"
+            )
         self.now = time
         self._clock(time)
         while True:

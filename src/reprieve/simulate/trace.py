@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from reprieve.objects import ReprieveError, counted, nearest, shown
-from reprieve.simulate.jobs import CLASSES, SHARE, UNCLASSED, Job, Trace, drawn_class, ticks
+from reprieve.simulate.jobs import CLASSES, LONGEST, SHARE, UNCLASSED, Job, Trace, drawn_class, ticks
 
 COLUMNS = (
     "job",
@@ -77,7 +77,8 @@ def text_of(path: str | Path) -> str:
             raise TraceError(f"{where}: more than {MOST_BYTES / 1e6:,.0f} MB, unpacked; read it in parts")
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise TraceError(f"{where}: byte {error.start} is not UTF-8; is this a CSV file?") from None
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise TraceError(f"{where}:{line}: byte {error.start} is not UTF-8; is this a CSV file?") from None
     except OSError as error:
         raise TraceError(f"{where}: {error.strerror or error}") from None
 
@@ -101,6 +102,8 @@ def wrong_columns(found: Sequence[str], known: Sequence[str], required: Sequence
     """What is wrong with the first line of a file; empty if nothing is."""
     if not any(found):
         return "the file is empty; its first line must name the columns"
+    if len(found) == 1 and (sign := next((each for each in ";\t|" if each in found[0]), "")):
+        return f"the columns are separated by {sign!r} here; write commas"
     for name in found:
         if name not in known:
             hint = nearest(name, known) or f"; known are {', '.join(known)}"
@@ -176,7 +179,7 @@ class _Rows:
                 pods=pods,
                 cpu=self._whole(fields, "cpu_per_pod_millis"),
                 memory=self._whole(fields, "memory_mib_per_pod"),
-                gpu=round(self._number(fields, "gpu_per_pod") * SHARE),
+                gpu=self._gpu(fields),
                 priority=priority,
                 klass=klass,
                 queue=fields.get("queue", ""),
@@ -199,11 +202,17 @@ class _Rows:
     def _time(self, fields: dict[str, str], column: str) -> int | None:
         if not fields.get(column):
             return None
-        return ticks(
-            self._number(
-                fields, column, hint="; times are seconds since the first job, without dates or zones"
-            )
-        )
+        hint = "; times are seconds since the first job, without dates or zones"
+        number = self._number(fields, column, hint=hint)
+        if number > LONGEST:
+            raise self._wrong(f"{column} is more than 100 years: {brief(fields[column])}; times are seconds")
+        return ticks(number)
+
+    def _gpu(self, fields: dict[str, str]) -> int:
+        number = self._number(fields, "gpu_per_pod")
+        if number and not round(number * SHARE):
+            raise self._wrong(f"gpu_per_pod is less than a thousandth: {brief(fields['gpu_per_pod'])}")
+        return round(number * SHARE)
 
     def _whole(self, fields: dict[str, str], column: str, default: int = 0) -> int:
         number = self._number(fields, column, default)

@@ -13,12 +13,14 @@ from reprieve.simulate.importers.dumps import read_audit, read_dump
 from reprieve.simulate.importers.history import History
 from reprieve.simulate.importers.records import MOST, Fields, Record
 from reprieve.simulate.importers.tables import TABLES, Table
+from reprieve.simulate.jobs import LONGEST
 from reprieve.simulate.trace import TraceError, text_of, unprintable, wrong_columns
 
 CLUSTER = {"events": read_dump, "audit": read_audit}
 """What one's own cluster says."""
 FORMATS = (*TABLES, "swf", *CLUSTER)
 _PARQUET = b"PAR1"
+YEAR = 365 * 86_400
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,7 +61,12 @@ def read_foreign(format: str, path: str | Path) -> Imported:
     if not found:
         raise TraceError(f"{where}: there is no job in it")
     start = min(each.submit for each in found)
-    moved = (msgspec.structs.replace(each, submit=each.submit - start) for each in found)
+    moved = [msgspec.structs.replace(each, submit=each.submit - start) for each in found]
+    for each in moved:
+        if (longest := max(each.submit, each.duration or 0, each.deadline or 0)) > LONGEST:
+            years = f"{longest / YEAR:,.0f} years"
+            problem = f"the job {shown(each.name)} has a time of {years}; is this file in another unit?"
+            raise TraceError(f"{where}:{lines[each.name]}: {problem}")
     notes = _notes(found, parts) if history is None else history.notes(found)
     return Imported(records=tuple(sorted(moved, key=lambda each: each.submit)), notes=tuple(notes))
 
