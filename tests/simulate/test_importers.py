@@ -1,6 +1,8 @@
 """`reprieve simulate import`: samples made up for these tests, read back by the reader of the common form."""
 
 import gzip
+import os
+import threading
 from decimal import Decimal
 from pathlib import Path
 
@@ -272,3 +274,34 @@ def test_a_time_that_the_common_form_would_refuse_is_refused_with_its_line(tmp_p
     path.write_text("timestamp,duration,num_gpus,cluster\n2017-10-01,10,1,a\n2017-10-02,9e11,1,a\n")
     with pytest.raises(TraceError, match=r":3: the job 'philly-1' has a time of 28,539 years; is this file"):
         read_foreign("philly", path)
+
+
+def test_a_pipe_is_read_once_and_whole(tmp_path):
+    """What was looked at first would be missing from a pipe that is opened again."""
+    rows = "".join(f"2017-10-01,{number + 1},1,a\n" for number in range(5000))
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=("timestamp,duration,num_gpus,cluster\n" + rows,))
+    writer.start()
+    found = read_foreign("philly", pipe)
+    writer.join()
+    assert len(found.records) == 5000
+
+
+@pytest.mark.parametrize(
+    ("name", "gpu", "problem"),
+    [
+        ("a/b", "1000", "the job 'a/b' has a / in its name"),
+        ("a", "0.2", "the job 'a' asks for less than a thousandth of a GPU: 0.0002"),
+    ],
+)
+def test_what_the_common_form_could_not_be_read_with_is_refused_with_its_line(tmp_path, name, gpu, problem):
+    path = tmp_path / "pods.csv"
+    head = (
+        "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,"
+        "creation_time,deletion_time,scheduled_time\n"
+    )
+    path.write_text(f"{head}{name},1,1,1,{gpu},,LS,Running,0,5,0\n")
+    with pytest.raises(TraceError) as error:
+        read_foreign("openb", path)
+    assert str(error.value).startswith(f"{path}:2: {problem}")

@@ -73,6 +73,11 @@ def text_of(path: str | Path) -> str:
             content = file.read(MOST_BYTES + 1)
         if content[:2] == b"\x1f\x8b":
             content = _unpacked(content, where)
+        if content.startswith(b"PAR1"):
+            raise TraceError(
+                f"{where}: this is a Parquet file, which is not read here; make it CSV first, for instance "
+                "with pandas: pandas.read_parquet('tasks.parquet').to_csv('tasks.csv', index=False)"
+            )
         if len(content) > MOST_BYTES:
             raise TraceError(f"{where}: more than {MOST_BYTES / 1e6:,.0f} MB, unpacked; read it in parts")
         return content.decode("utf-8-sig")

@@ -13,13 +13,12 @@ from reprieve.simulate.importers.dumps import read_audit, read_dump
 from reprieve.simulate.importers.history import History
 from reprieve.simulate.importers.records import MOST, Fields, Record
 from reprieve.simulate.importers.tables import TABLES, Table
-from reprieve.simulate.jobs import LONGEST
+from reprieve.simulate.jobs import LONGEST, SHARE
 from reprieve.simulate.trace import TraceError, text_of, unprintable, wrong_columns
 
 CLUSTER = {"events": read_dump, "audit": read_audit}
 """What one's own cluster says."""
 FORMATS = (*TABLES, "swf", *CLUSTER)
-_PARQUET = b"PAR1"
 YEAR = 365 * 86_400
 
 
@@ -34,7 +33,6 @@ def read_foreign(format: str, path: str | Path) -> Imported:
         hint = nearest(format, FORMATS) or f"; known are {', '.join(FORMATS)}"
         raise ReprieveError(f"unknown format {shown(format)}{hint}")
     where = str(path)
-    _refuse_parquet(path)
     text = text_of(path)
     history = None
     if format in CLUSTER:
@@ -53,7 +51,7 @@ def read_foreign(format: str, path: str | Path) -> Imported:
             )
         if record.largest() > MOST:
             raise TraceError(f"{where}:{line}: a number of the job {shown(record.name)} is out of range")
-        if problem := unprintable(record.texts()):
+        if problem := unprintable(record.texts()) or _unreadable(record):
             raise TraceError(f"{where}:{line}: {problem}")
         lines[record.name] = line
         found.append(record)
@@ -108,23 +106,19 @@ def _uneven(where: str, line: int, found: int, expected: int) -> TraceError:
     return TraceError(f"{where}:{line}: {fields} instead of {expected}; was the file cut off here?")
 
 
+def _unreadable(record: Record) -> str:
+    """What the reader of the common form would refuse; empty if it would not."""
+    if "/" in record.name:
+        return f"the job {shown(record.name)} has a / in its name, which separates names of objects"
+    if record.gpu and not round(record.gpu * SHARE):
+        return f"the job {shown(record.name)} asks for less than a thousandth of a GPU: {record.gpu}"
+    return ""
+
+
 def _refuse_cut(text: str, where: str) -> None:
     if text and not text.endswith("\n"):
         last = text.count("\n") + 1
         raise TraceError(f"{where}:{last}: the last line has no end: the file was cut off")
-
-
-def _refuse_parquet(path: str | Path) -> None:
-    try:
-        with Path(path).open("rb") as handle:
-            head = handle.read(len(_PARQUET))
-    except OSError as error:
-        raise TraceError(f"{path}: {error.strerror or error}") from None
-    if head == _PARQUET:
-        raise TraceError(
-            f"{path}: this is a Parquet file, which is not read here; make it CSV first, for instance with "
-            "pandas: pandas.read_parquet('tasks.parquet').to_csv('tasks.csv', index=False)"
-        )
 
 
 def _notes(found: list[Record], parts: int) -> Iterator[str]:
