@@ -1,5 +1,5 @@
 // Paste manifests, see the plan: who would make way, before anything is submitted. Or what each algorithm would do.
-import { html, useState, useEffect, useRef } from "../vendor/htm-preact.js";
+import { html, useState, useEffect, useLayoutEffect, useRef } from "../vendor/htm-preact.js";
 import { getJSON, hours } from "../lib.js";
 import { refine } from "../live.js";
 import { Problem, Table, Units } from "../parts.js";
@@ -15,8 +15,20 @@ spec:
   - {name: main, image: busybox, resources: {requests: {cpu: "2", memory: 2Gi}}}
 `;
 
-// What was typed survives a look at another view.
-const kept = { manifest: SAMPLE, target: "", answer: {}, link: "" };
+// What was typed survives a look at another view, and so does what was asked: `tell` is whoever shows the answer now.
+const kept = { manifest: SAMPLE, target: "", answer: {}, link: "", tell: null };
+
+function answered(answer) {
+  kept.answer = answer;
+  if (kept.tell) kept.tell(answer);
+}
+
+// An answer has the focus, but takes it from nobody who types.
+function useSeen(answer) {
+  const heading = useRef();
+  useLayoutEffect(() => { if (!document.activeElement.matches("input, textarea")) heading.current.focus({ preventScroll: false }); }, [answer]);
+  return heading;
+}
 
 function PodSets({ list }) {
   return list && list.length > 0 && html`<${Table} shown caption="Its pods" rows=${list.map((s) => ({ key: s.name, ...s }))} columns=${[
@@ -29,8 +41,7 @@ const whole = (plan) => (!plan.plans ? plan : { ...plan, victims: plan.plans.fla
   budgets: plan.plans.flatMap((p) => p.budgets || []), placements: Object.assign({}, ...plan.plans.map((p) => p.placements || {})), ...(plan.plans.length === 1 && { cost: plan.plans[0].cost, alternatives: plan.plans[0].alternatives }) });
 
 function Plan({ plan: given }) {
-  const heading = useRef();
-  useEffect(() => heading.current.focus({ preventScroll: false }), [given]);
+  const heading = useSeen(given);
   const plan = whole(given), outcome = plan.outcome || plan.mode;
   return html`<section class="sheet" aria-label="Plan">
     <h2 tabindex="-1" ref=${heading}><span class=${`tag outcome-${outcome}`}>${outcome}</span> ${plan.for}</h2>
@@ -51,8 +62,7 @@ function Plan({ plan: given }) {
 const lost = (p) => Object.entries(p.lostHours || {}).map(([r, h]) => `${hours(h)} ${r}-hours`).join(", ") || "nothing";
 
 function Comparison({ answer }) {
-  const heading = useRef();
-  useEffect(() => heading.current.focus({ preventScroll: false }), [answer]);
+  const heading = useSeen(answer);
   const rows = answer.plans.map((p) => ({ key: p.algorithm, ...p }));
   return html`<section class="sheet" aria-label="Comparison">
     <h2 tabindex="-1" ref=${heading}>${answer.for}: ${answer.cheapest ? `${answer.cheapest} costs least` : "no algorithm finds a place"}</h2>
@@ -68,21 +78,28 @@ function Comparison({ answer }) {
     ]} /><${Reasons} list=${answer.warnings} /></section>`;
 }
 
-// A shared what-if: the address holds the manifest. It fills the form and is sent nowhere until somebody asks.
-function useShared(packed, setManifest) {
+// A shared what-if: the address holds the manifest, and for whom the plan is. It fills the form and is sent nowhere until somebody asks.
+const shared = (packed, target) => `${packed} ${target}`;
+
+function useShared({ manifest: packed, for: target = "" }, fill) {
   const [problem, setProblem] = useState("");
   useEffect(() => {
-    if (packed && packed !== kept.link) unpack(packed).then((text) => { kept.link = packed; setManifest(text); setProblem(""); }, (e) => setProblem(e.message));
-  }, [packed]);
+    let gone = false;
+    const filled = (text) => { if (!gone) { kept.link = shared(packed, target); fill(text, target); } };
+    setProblem("");
+    if (packed && kept.link !== shared(packed, target)) unpack(packed).then(filled, (e) => { if (!gone) setProblem(e.message); });
+    return () => { gone = true; };
+  }, [packed, target]);
   return problem;
 }
 
 function Share({ manifest, target }) {
   const [said, setSaid] = useState("");
+  useEffect(() => setSaid(""), [manifest, target]); // the link holds something else
   const share = async () => {
     try {
       const packed = await pack(manifest);
-      kept.link = packed;
+      kept.link = shared(packed, target);
       refine({ manifest: packed, for: target });
       const copied = navigator.clipboard && await navigator.clipboard.writeText(location.href).then(() => true, () => false);
       setSaid(copied ? "The link is copied, and in the address bar." : "The link is in the address bar: copy it from there.");
@@ -95,16 +112,18 @@ export function WhatIfView({ params }) {
   const [manifest, setManifest] = useState(kept.manifest);
   const [target, setTarget] = useState(params.for || kept.target);
   const [answer, setAnswer] = useState(kept.answer);
-  const damaged = useShared(params.manifest, setManifest);
-  Object.assign(kept, { manifest, target, answer: answer.busy ? {} : answer });
+  const damaged = useShared(params, (text, whom) => { setManifest(text); setTarget(whom); });
+  useLayoutEffect(() => { kept.tell = setAnswer; return () => { kept.tell = null; }; }, []);
+  Object.assign(kept, { manifest, target });
+  const asked = JSON.stringify({ manifest, for: target });
   const ask = (path, key) => async (event) => {
     event.preventDefault();
-    setAnswer({ busy: key });
+    if (kept.answer.busy) return; // also by keys: else whichever answer comes last is shown
+    answered({ busy: key });
     try {
-      const body = JSON.stringify({ manifest, for: target });
-      setAnswer({ [key]: await getJSON(path, { method: "POST", headers: { "content-type": "application/json" }, body }) });
+      answered({ asked, [key]: await getJSON(path, { method: "POST", headers: { "content-type": "application/json" }, body: asked }) });
     } catch (e) {
-      setAnswer({ error: e.message });
+      answered({ error: e.message });
     }
   };
   const plan = ask("api/plan", "plan"), compare = ask("api/compare", "comparison");
@@ -122,6 +141,7 @@ export function WhatIfView({ params }) {
       </div>
     </form>
     ${answer.error && html`<${Problem} error=${answer.error} hint="Name the unit as KIND/NAMESPACE/NAME, for instance PodGroup/ml/train." />`}
+    ${answer.asked && answer.asked !== asked && html`<p class="note" role="status">The manifests were changed since this was asked.</p>`}
     ${answer.plan && html`<${Plan} plan=${answer.plan} />`}
     ${answer.comparison && html`<${Comparison} answer=${answer.comparison} />`}`;
 }
