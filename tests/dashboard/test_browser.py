@@ -167,6 +167,27 @@ async def test_a_dead_controller_and_its_return_are_shown(browser: Browser):
         await expect(page.get_by_role("status")).to_have_text("live")
 
 
+async def test_a_state_that_did_not_arrive_is_asked_for_again(browser: Browser):
+    """The page says so, but it waited for the next change, which in a quiet cluster does not come."""
+    shown, refused = scenes.crowd(2), 0
+    async with serving(shown) as url:
+        page = await browser.new_page()
+        await look(page, url, "map")
+
+        async def refuse(route: Any) -> None:
+            nonlocal refused
+            refused += 1
+            await route.fulfill(status=502, body="{}")
+
+        await page.route("**/api/state", refuse, times=1)
+        put(shown, pod("new", 1))
+        await expect(page.get_by_role("alert")).to_contain_text("502")
+        await expect(page.get_by_role("alert")).to_have_count(0)
+        await expect(page.locator("dl.headline > div", has_text="pods waiting")).to_contain_text("4")
+        assert refused == 1
+        await page.close()
+
+
 async def test_a_silent_api_server_and_forbidden_kinds_are_shown(browser: Browser):
     contact = Contact(lambda: datetime.now(UTC))
     async with serving(scenes.crowd(2), contact=contact) as url:

@@ -6,12 +6,13 @@ from datetime import UTC, datetime
 import pytest
 from playwright.async_api import Browser, expect
 
+from reprieve.dashboard.inventory import Inventory
 from reprieve.records import Decision, DecisionLog
 from tests import builders
 from tests.builders import reserved, workload
 from tests.dashboard import scenes
 from tests.dashboard.browsing import listen, look
-from tests.dashboard.manifests import put
+from tests.dashboard.manifests import pod, put, worker_cluster
 from tests.dashboard.serving import serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
@@ -78,6 +79,15 @@ async def test_a_queue_and_a_node_say_who_is_there_and_do_not_make_way_themselve
         await page.close()
 
 
+async def test_a_preemptor_says_how_many_made_way_for_it_not_how_many_are_listed(browser: Browser):
+    """Fifty are sent to the page; of sixty it said "and 44 more" beside the six that it names."""
+    async with serving(scenes.crowd(3), scenes.decisions(1, victims=60)) as url:
+        page = await browser.new_page()
+        await look(page, url, "unit/of/PodGroup%2Fml%2Ftrain-0")
+        await expect(page.locator(".life li.preempts")).to_contain_text("dev/low-0-5 and 54 more")
+        await page.close()
+
+
 async def test_what_is_unfolded_can_be_read_on_a_phone(browser: Browser):
     """Its table had no width there."""
     async with serving(scenes.sweep()) as url:
@@ -117,4 +127,19 @@ async def test_a_first_visit_asks_for_little_and_for_charts_only_where_there_is_
         await look(page, url, "preemptions")
         await expect(page.locator(".u-over")).to_be_visible()
         assert complaints == []
+        await page.close()
+
+
+async def test_a_managers_first_view_can_be_narrowed_down_without_leaving_it(browser: Browser):
+    """Its address names no view; the choice of a namespace led to the map, which it has not."""
+    shown = Inventory()
+    put(shown, worker_cluster("worker1", active=True), scenes.dispatched("open", ["worker1"], "worker1"))
+    put(shown, pod("a", 1, namespace="dev"), pod("b", 1, namespace="ml"))
+    async with serving(shown) as url:
+        page = await browser.new_page()
+        await look(page, url, "")
+        await expect(page.locator("nav a[aria-current=page]")).to_have_text("Fleet")
+        await page.get_by_label("Namespace").select_option("dev")
+        await expect(page.get_by_text("No workload of this namespace")).to_be_visible()
+        await expect(page.locator("nav a[aria-current=page]")).to_have_text("Fleet")
         await page.close()

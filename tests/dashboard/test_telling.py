@@ -146,25 +146,6 @@ async def test_keys_are_listed_lead_to_views_and_can_be_switched_off(browser: Br
         await expect(page.locator("nav a[aria-current=page]")).to_have_text("Queue")
 
 
-async def test_a_key_in_the_moment_in_which_a_dialog_closes_is_not_lost(browser: Browser):
-    """The browser leaves the focus in a closed dialog until it paints again; keys were taken for its text."""
-    async with serving(scenes.crowd(3)) as url:
-        for key, words in (("?", "Keys"), ("/", "Search")):
-            page = await opened(browser, url, "map")
-            await page.keyboard.press(key)
-            await expect(page.get_by_role("dialog", name=words)).to_be_visible()
-            focused = await page.evaluate(
-                """() => {
-                    document.querySelector("dialog").close();
-                    const focused = document.activeElement.tagName;
-                    dispatchEvent(new KeyboardEvent("keydown", { key: "2" }));
-                    return focused;
-                }"""
-            )
-            assert focused == "INPUT"
-            await expect(page.locator("nav a[aria-current=page]")).to_have_text("Queue")
-
-
 async def test_every_filter_is_in_the_address_and_the_way_back_skips_typing(browser: Browser):
     shown, log = told()
     put(shown, pod("lonely", namespace="ops", labels={"team": "ops"}))

@@ -1,7 +1,7 @@
 // The shell: live state, navigation, theme, and what is wrong. Each view is a pure function of the state.
-import { html, render, useState, useEffect, useRef } from "./vendor/htm-preact.js";
+import { html, render, useState, useEffect, useLayoutEffect, useRef } from "./vendor/htm-preact.js";
 import { clock, plural } from "./lib.js";
-import { go, link, useLiveState, useRoute, useSeconds } from "./live.js";
+import { firstView, go, link, useLiveState, useRoute, useSeconds } from "./live.js";
 import { Problem, When } from "./parts.js";
 import { Headline, Whose } from "./views/headline.js";
 import { Search } from "./views/search.js";
@@ -78,28 +78,30 @@ function Header({ current, contact, onSearch, onKeys }) {
   </header>`;
 }
 
-// A manager has no nodes of its own: its first view is its fleet.
-const firstView = (state) => (state && state.fleet.clusters.length && !state.summary.nodes ? "fleet" : "map");
-
 function App() {
   const { view, params } = useRoute();
   const [state, contact] = useLiveState();
-  const [open, setOpen] = useState("");
+  const [open, setOpen] = useState(null);
   const main = useRef(), first = useRef(true);
-  const current = view === "unit" ? UNIT : VIEWS.find(([id]) => id === (view || firstView(state))) || VIEWS[0];
+  const current = view === "unit" ? UNIT : VIEWS.find(([id]) => id === (view || firstView())) || VIEWS[0];
   const [id, title, View] = current;
   const about = params.of || "";
-  useKeys((key) => ({ "/": () => setOpen("search"), "?": () => setOpen("keys") })[key]
+  // A new one each time, so that a late word of the last dialog, that it is closed, does not close the next one.
+  const search = () => setOpen({ Box: Search }), keys = () => setOpen({ Box: Keys });
+  const close = () => setOpen((now) => (now === open ? null : now));
+  useKeys((key) => ({ "/": search, "?": keys })[key]
     || (VIEWS[key - 1] && (() => go(VIEWS[key - 1][0], {}))));
   useEffect(() => { document.title = `${about || title} · Reprieve`; }, [current, about]);
-  useEffect(() => {
-    if (!first.current) { main.current.focus({ preventScroll: true }); scrollTo(0, 0); }
+  // Before it is painted, so that nobody who is quick loses the focus; a panel that opened with the view has it already.
+  useLayoutEffect(() => {
+    if (!first.current && !document.activeElement.closest(".panel")) main.current.focus({ preventScroll: true });
+    if (!first.current) scrollTo(0, 0);
     first.current = false;
   }, [current, about]);
   const skip = (event) => { event.preventDefault(); main.current.focus(); };
   return html`
     <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
-    <${Header} current=${id} contact=${contact} onSearch=${() => setOpen("search")} onKeys=${() => setOpen("keys")} />
+    <${Header} current=${id} contact=${contact} onSearch=${search} onKeys=${keys} />
     <main id="main" tabindex="-1" ref=${main} aria-label=${title}>
       <h1 class="quiet">${title}</h1>
       <${Trouble} state=${state} contact=${contact} />
@@ -107,8 +109,7 @@ function App() {
       ${!state && !contact.error && html`<p class="boot">Loading the cluster…</p>`}
       ${state && html`<${View} state=${state} params=${params} />`}
     </main>
-    ${open === "search" && html`<${Search} views=${VIEWS} onClose=${() => setOpen("")} />`}
-    ${open === "keys" && html`<${Keys} views=${VIEWS} onClose=${() => setOpen("")} />`}
+    ${open && html`<${open.Box} key=${open} views=${VIEWS} onClose=${close} />`}
     ${state && html`<${Foot} state=${state} />`}`;
 }
 

@@ -25,16 +25,19 @@ export function link(view, params = {}) {
 
 export const go = (view, params) => { location.hash = link(view, params); };
 
+// What an address shows that names no view. A manager has no nodes of its own: its first view is its fleet.
+export const firstView = () => (latest && latest.fleet.clusters.length && !latest.summary.nodes ? "fleet" : "map");
+
 // A filter is part of the address, so that it can be shared; but not a step on the way back.
 export function refine(changes) {
   const { view, params } = readRoute();
-  history.replaceState(null, "", link(view || "map", { ...params, ...changes }));
+  history.replaceState(null, "", link(view || firstView(), { ...params, ...changes }));
   dispatchEvent(new Event("hashchange"));
 }
 
 export function useRoute() {
   const [route, setRoute] = useState(readRoute());
-  useEffect(() => {
+  useLayoutEffect(() => { // a link may be followed before the first picture
     const on = () => setRoute(readRoute());
     addEventListener("hashchange", on);
     return () => removeEventListener("hashchange", on);
@@ -105,7 +108,7 @@ export function useLiveState() {
         if (!closed) { latest = next; setState(next); setContact({ ok: true, error: null }); }
       } catch (e) {
         if (e.status === 401) { location.reload(); return; }
-        if (!closed) setContact({ ok: false, error: e.message });
+        if (!closed) { setContact({ ok: false, error: e.message }); later(); }
       }
       busy = false;
       if (again && wanted !== shown) refresh();
@@ -118,9 +121,13 @@ export function useLiveState() {
       stream.onerror = () => {
         setContact((c) => ({ ok: false, error: c.error || "the controller does not answer" }));
         stream.close();
-        clearTimeout(timer);
-        timer = setTimeout(() => { listen(); refresh(); }, AGAIN_AFTER);
+        later();
       };
+    };
+    // The next change may be hours away, so what did not arrive is asked for again.
+    const later = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => { if (stream.readyState === EventSource.CLOSED) listen(); refresh(); }, AGAIN_AFTER);
     };
     const seen = () => { if (!document.hidden && again) refresh(); };
     document.addEventListener("visibilitychange", seen);

@@ -34,8 +34,9 @@ export function Find({ what, value }) {
 // A unit's name, wherever it stands, leads to its page.
 export const UnitLink = ({ unit, text }) => html`<a href=${link("unit", { of: unit })} title="Its story"><${Name}>${text || unit}<//></a>`;
 
-export const Units = ({ list, most = 6 }) => html`${list.slice(0, most).map((name, i) => html`${i ? ", " : ""}<${UnitLink} unit=${name} />`)}${
-  list.length > most && ` and ${list.length - most} more`}`;
+// `unlisted`: how many more there are than the list holds.
+export const Units = ({ list, most = 6, unlisted = 0 }) => html`${list.slice(0, most).map((name, i) => html`${i ? ", " : ""}<${UnitLink} unit=${name} />`)}${
+  list.length + unlisted > most && ` and ${(list.length + unlisted - most).toLocaleString("en")} more`}`;
 
 const WITHOUT_NAMESPACE = ["ClusterQueue", "Node", "Cohort"];
 export const nodeLink = (name) => link("map", { node: name });
@@ -70,17 +71,30 @@ export const NodeLinks = ({ nodes, most = 5 }) => (nodes.length ? html`${nodes.s
 // Beside the list on a wide window, over it on a narrow one. It takes the focus, gives it back, and closes with Escape.
 export function Panel({ label, title, onClose, children }) {
   const heading = useRef();
-  // Before it is painted: a key pressed at the first sight of the panel must reach it.
+  // Before it is painted: a key pressed at the first sight of the panel must reach it. Whoever went on to something else keeps the focus there.
   useLayoutEffect(() => {
-    const before = document.activeElement;
+    const before = document.activeElement, panel = heading.current.closest(".panel");
     heading.current.focus();
-    return () => { if (before && before.isConnected) before.focus(); };
+    return () => { if (before && before.isConnected && panel.contains(document.activeElement)) before.focus(); };
   }, [label]);
   const key = (event) => { if (event.key === "Escape") { event.stopPropagation(); onClose(); } };
   return html`<section class="panel" aria-label=${label} onKeyDown=${key}>
     <div class="panel-head"><h2 tabindex="-1" ref=${heading}>${title}</h2><button onClick=${onClose}>Close</button></div>
     <div class="panel-body">${children}</div>
   </section>`;
+}
+
+// Over everything. Escape or a click beside it closes it, at once: the browser tells of a closed dialog some time later, and a key that is
+// pressed in between belongs to the page. Closed before it is taken away, it gives the focus back.
+export function Dialog({ kind, label, onClose, children }) {
+  const box = useRef();
+  useLayoutEffect(() => {
+    const dialog = box.current;
+    dialog.showModal();
+    return () => dialog.close();
+  }, []);
+  return html`<dialog ref=${box} class=${kind} aria-label=${label} onClose=${onClose} onCancel=${(e) => { e.preventDefault(); onClose(); }}
+    onClick=${(e) => { if (e.target === box.current) onClose(); }}><div>${children}</div></dialog>`;
 }
 
 // What is unfolded is in the address, and how to change it.
@@ -93,17 +107,23 @@ export const Fold = ({ open, label, onToggle }) => html`<button class="fold" ari
 
 // A column: title, cell(row), number?, wide?, name? With `href` the first cell is a link to the row's details; `below` gives what is unfolded under a row.
 export function Table({ caption, shown, columns, rows, href, picked, below }) {
-  const kind = (c) => (c.number ? "number" : c.wide ? "wide" : "");
-  const unfolded = (row) => { const more = below && below(row); return more && html`<tr role="row" key=${`${row.key} unfolded`} class="unfolded"><td role="cell" colspan=${columns.length}>${more}</td></tr>`; };
   return html`<div class="scroll" tabindex=${rows.length ? 0 : null} role="group" aria-label=${caption}><table role="table">
     <caption class=${shown ? "" : "quiet"}>${caption}</caption>
-    <thead role="rowgroup"><tr role="row">${columns.map((c) => html`<th scope="col" role="columnheader" class=${kind(c)}>${c.title}</th>`)}</tr></thead>
-    <tbody role="rowgroup">${rows.map((row) => html`<tr role="row" key=${row.key} class=${row.key === picked ? "picked" : ""}>
-      ${columns.map((c, i) => {
-        const content = c.name ? html`<${Name}>${c.cell(row)}<//>` : c.cell(row);
-        return html`<td role="cell" class=${kind(c)} data-title=${c.title}>${href && i === 0
-          ? html`<a href=${href(row)} aria-current=${row.key === picked ? "true" : null}>${content}</a>` : content}</td>`;
-      })}</tr>${unfolded(row)}`)}</tbody></table></div>`;
+    <thead role="rowgroup"><tr role="row">${columns.map((c) => html`<th scope="col" role="columnheader" class=${kindOf(c)}>${c.title}</th>`)}</tr></thead>
+    <tbody role="rowgroup">${rows.map((row) => html`<${Row} key=${row.key} row=${row} columns=${columns} href=${href} picked=${row.key === picked} more=${below && below(row)} />`)}</tbody></table></div>`;
+}
+
+const kindOf = (column) => (column.number ? "number" : column.wide ? "wide" : "");
+
+// A row with what is unfolded under it stays the same row when others come before it: with its focus, and for a click that has begun.
+function Row({ row, columns, href, picked, more }) {
+  const cell = (c, i) => {
+    const content = c.name ? html`<${Name}>${c.cell(row)}<//>` : c.cell(row);
+    return html`<td role="cell" class=${kindOf(c)} data-title=${c.title}>${href && i === 0
+      ? html`<a href=${href(row)} aria-current=${picked ? "true" : null}>${content}</a>` : content}</td>`;
+  };
+  return html`<tr role="row" class=${picked ? "picked" : ""}>${columns.map(cell)}</tr>
+    ${more && html`<tr role="row" class="unfolded"><td role="cell" colspan=${columns.length}>${more}</td></tr>`}`;
 }
 
 function More({ total, what, limit, onMore }) {

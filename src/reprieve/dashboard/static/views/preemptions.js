@@ -36,7 +36,7 @@ export function PreemptionsView({ state, params }) {
   const [limit, setLimit] = useState(STEP);
   const [since, until] = (range.zoom || []).map((at) => `${Math.round(at)}`);
   const asked = Object.entries({ limit, outcome, for: unit, ns, team, find, since, until }).filter(([, value]) => value);
-  const { data, error } = useAnswer(`api/preemptions?${new URLSearchParams(asked)}`, state.revision, true);
+  const { data, error } = useAnswer(`api/preemptions?${new URLSearchParams(asked)}`, state.version, true);
   const rows = data ? data.items : [], narrowed = range.zoom || ns || team || find;
   return html`<div>
     <${Timeline} range=${range} onRange=${setRange} />
@@ -58,6 +58,6 @@ export function PreemptionsView({ state, params }) {
         { title: "In one sentence", wide: true, cell: (d) => html`<${Told} text=${d.sentence} about=${d.for} />` },
       ]} />`}
     ${data && data.more && limit < MOST && html`<p class="note more">The newest ${limit}. <button onClick=${() => setLimit(Math.min(MOST, limit * 3))}>Show more</button></p>`}
-    ${picked && html`<${Decision} id=${picked} onClose=${() => go("preemptions", { ...params, id: "" })} />`}
+    ${picked && html`<${Decision} key=${picked} id=${picked} onClose=${() => go("preemptions", { ...params, id: "" })} />`}
   </div>`;
 }

@@ -89,19 +89,22 @@ function Moment({ moment, unit }) {
   const kind = role === "made way" ? "went" : moment.back ? "scheduled back" : outcome;
   return html`<li class=${kind}>
     <${When} iso=${moment.time} />
-    <div><strong>${what(moment)}</strong> ${others.length > 0 && html`<${Units} list=${others} />`}
+    <div><strong>${what(moment)}</strong> ${others.length > 0 && html`<${Units} list=${others} unlisted=${moment.moreOthers} />`}
       ${moment.gpuHours > 0 && html` <span class="tag bad">${hours(moment.gpuHours)} GPU-hours lost</span>`}
       ${times > 1 && html` <span class="tag">${times} times since <${When} iso=${moment.since} plain /></span>`}
       ${moment.sentence && html`<p class="note"><${Told} text=${moment.sentence} about=${moment.role === "made way" ? moment.others[0] : unit} here=${unit} /></p>`}
       ${moment.id && html`<a href=${link("preemptions", { id: moment.id })} aria-label=${`The decision: ${what(moment)}`}>the decision</a>`}</div></li>`;
 }
 
+// A moment stays the same one when the next comes, or when it is said once more.
+const begun = (m) => [m.role, m.outcome, m.since || m.time, m.others[0]].join(" ");
+
 function Life({ story, now }) {
   if (story.place && !story.items.length) return null;
   return html`<section class="sheet" aria-label="Its life"><h2>Its life</h2>
     ${!story.items.length && html`<p class="note">${story.known ? "No decision about it is kept." : "Nothing is known of it: no decision about it is kept, and there is no such object."}</p>`}
     <${Line} items=${story.items} now=${now} />
-    ${story.items.length > 0 && html`<ol class="life">${story.items.map((moment) => html`<${Moment} moment=${moment} unit=${story.unit} />`)}</ol>`}
+    ${story.items.length > 0 && html`<ol class="life">${story.items.map((moment) => html`<${Moment} key=${begun(moment)} moment=${moment} unit=${story.unit} />`)}</ol>`}
     ${story.more > 0 && html`<p class="note">${plural(story.more, "older moment")} not shown.</p>`}</section>`;
 }
 
@@ -154,7 +157,7 @@ function Facts({ story }) {
 
 function Events({ list }) {
   if (!list.length) return html`<p class="note">No event about it is kept. Kubernetes keeps events for an hour or so.</p>`;
-  return html`<${Table} caption="Events, newest first" rows=${list.map((e, i) => ({ key: i, ...e }))} columns=${[
+  return html`<${Table} caption="Events, newest first" rows=${list.map((e, i) => ({ key: list.length - i, ...e }))} columns=${[
     { title: "When", cell: (e) => html`<${When} iso=${e.time} />` },
     { title: "Reason", cell: (e) => `${e.reason}${e.count > 1 ? ` (${e.count} times)` : ""}` },
     { title: "Message", wide: true, cell: (e) => e.note },
