@@ -4,8 +4,11 @@ import asyncio
 import json
 import logging
 import socket
+from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
+from aiohttp import web
 from click.testing import CliRunner
 
 from reprieve.cli.run import _address, command
@@ -35,8 +38,18 @@ async def test_a_port_that_is_taken_is_said():
         taken.listen()
         port = taken.getsockname()[1]
         client = Script(status(404, "NotFound")).client()
+        lives: list[str] = []
+
+        def page(app: web.Application, *_: Any) -> None:
+            async def life(_: web.Application) -> AsyncIterator[None]:
+                lives.append("begun")
+                yield
+
+            app.cleanup_ctx.append(life)
+
         with pytest.raises(ReprieveError, match=f"cannot listen on 127.0.0.1:{port}"):
-            await Process(client, Configuration.load(None), {}, port=port).run()
+            await Process(client, Configuration.load(None), {}, port=port, page=page).run()
+        assert lives == []  # else the page's readers are torn off, with a traceback
 
 
 async def test_readyz_names_the_rights_that_are_missing():

@@ -99,6 +99,7 @@ def refused(*arguments: str) -> str:
     )
     assert done.returncode == 2, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
+    assert "Ready" not in done.stdout  # which it never was
     return done.stderr
 
 
@@ -149,12 +150,13 @@ def test_the_same_data_cannot_be_used_twice(tmp_path: Path) -> None:
         assert "data" in refused("--data-dir", str(data))
 
 
-def test_a_port_in_use_is_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize("option", ["--port", "--dashboard-port"])
+def test_a_port_in_use_is_told(option: str) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        assert f"cannot listen on 127.0.0.1:{port}" in refused("--port", str(port))
+        assert f"cannot listen on 127.0.0.1:{port}" in refused(option, str(port))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ Several of them can run in one process, each with its own port, data and kubecon
 
 import asyncio
 import signal
-import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -73,14 +72,23 @@ class Controlled:
 async def controllers_of(
     server: EmbeddedServer, names: Sequence[str], config: Configuration, port: int = 0
 ) -> AsyncIterator[Controlled]:
-    """Runs these controllers against a started server; one that dies ends everything with its reason."""
+    """Runs these controllers against a started server, once their page is served; one that dies ends
+    everything with its reason."""
     runs = {name: load(name) for name in names}
     async with Client.from_kubeconfig(server.kubeconfig) as client, asyncio.TaskGroup() as tasks:
-        at = port or _free_port()
-        process = Process(client, config, runs, "127.0.0.1", at, leader_election=False, page=attach)
+        served: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        process = Process(
+            client,
+            config,
+            runs,
+            port=port,
+            leader_election=False,
+            page=attach,
+            listening=served.set_result,
+        )
         running = tasks.create_task(process.run(), name="controllers")
         try:
-            yield Controlled(server, client, f"http://127.0.0.1:{at}")
+            yield Controlled(server, client, f"http://127.0.0.1:{await served}")
         finally:
             running.cancel()
 
@@ -98,10 +106,3 @@ def stop_signal() -> asyncio.Event:
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     return stop
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

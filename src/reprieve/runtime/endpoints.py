@@ -79,11 +79,24 @@ async def serve(
     app: web.Application, host: str, port: int, context: ssl.SSLContext | None = None
 ) -> web.AppRunner:
     """Listen; the caller cleans the runner up. Whoever is slow or comes in crowds is sent away."""
+    if port:
+        await _try(host, port)
     app.middlewares.insert(0, _body_in_time)
     runner = _Runner(app, access_log=None, logger=strangers_log(), keepalive_timeout=IDLE_SECONDS)
     await runner.setup()
-    await web.TCPSite(runner, host, port, ssl_context=context).start()
+    try:
+        await web.TCPSite(runner, host, port, ssl_context=context).start()
+    except BaseException:
+        await runner.cleanup()
+        raise
     return runner
+
+
+async def _try(host: str, port: int) -> None:
+    """Whether it is free is asked before the application starts whatever it keeps running."""
+    server = await asyncio.get_running_loop().create_server(asyncio.Protocol, host, port)
+    server.close()
+    await server.wait_closed()
 
 
 @web.middleware

@@ -75,6 +75,8 @@ class Process:
     """A connection of its own for the lease, so that no storm of other requests can delay its renewal."""
     page: Page | None = None
     """Adds the dashboard, which depends on more than this room."""
+    listening: Callable[[int], None] | None = None
+    """Told the port as soon as it is listened on."""
 
     async def run(self) -> None:
         """Run until cancelled; raises `LeaseLost` when this replica must not act any more."""
@@ -159,5 +161,7 @@ class Process:
             runner = await endpoints.serve(services.app, self.host, self.port)
         except OSError as error:
             raise ReprieveError(f"cannot listen on {self.host}:{self.port}: {error.strerror}") from error
+        if self.listening is not None:
+            self.listening(runner.addresses[0][1])
         log.info("listening on %s", ", ".join(f"http://{host}:{port}" for host, port, *_ in runner.addresses))
         return runner
