@@ -79,6 +79,26 @@ async def test_nothing_is_wider_than_the_window_and_nothing_complains(browser: B
             await page.close()
 
 
+async def test_no_view_is_cut_off_at_any_width(browser: Browser):
+    """Between a phone and a wide window their names took two lines of a head that was one line high."""
+    async with serving(scenes.crowd(2)) as url:
+        page = await browser.new_page()
+        await look(page, url, "map")
+        for width in (1440, 1280, 1200, 1199, 1100, 1024, 900, 899, 768, 641, 390, 320):
+            await page.set_viewport_size({"width": width, "height": 800})
+            assert (
+                await page.evaluate("""() => {
+              const head = document.querySelector("header").getBoundingClientRect();
+              const within = (box) => box.top >= head.top && box.bottom <= head.bottom
+                && box.left >= 0 && box.right <= innerWidth;
+              return [...document.querySelectorAll("header a, header button")]
+                .filter((each) => !within(each.getBoundingClientRect())).map((each) => each.textContent);
+            }""")
+                == []
+            ), f"at {width}"
+        await page.close()
+
+
 async def test_every_name_leads_to_the_story_of_its_unit(browser: Browser):
     """From the picture of who made way to the one that went, and back to whom it made way for."""
     records = DecisionLog()

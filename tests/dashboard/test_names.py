@@ -12,7 +12,7 @@ from tests import builders
 from tests.builders import reserved, workload
 from tests.dashboard import scenes
 from tests.dashboard.browsing import listen, look
-from tests.dashboard.manifests import pod, put, worker_cluster
+from tests.dashboard.manifests import pod, pod_group, put, worker_cluster
 from tests.dashboard.serving import serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
@@ -85,6 +85,39 @@ async def test_a_preemptor_says_how_many_made_way_for_it_not_how_many_are_listed
         page = await browser.new_page()
         await look(page, url, "unit/of/PodGroup%2Fml%2Ftrain-0")
         await expect(page.locator(".life li.preempts")).to_contain_text("dev/low-0-5 and 54 more")
+        await page.close()
+
+
+async def test_the_page_does_not_deny_what_it_does_not_read(browser: Browser):
+    """Of a Job that had ended it said that there is no such object, below the answer that it has ended."""
+
+    async def ended(target: str, _decisions: object) -> dict[str, object]:
+        return {"for": target, "state": "finished", "sentence": f"{target} has ended."}
+
+    async with serving(scenes.crowd(3), explainer=ended) as url:
+        page = await browser.new_page()
+        for unit in ("Job%2Fdev%2Fdone", "Pod%2Fdev%2Fdone"):
+            await look(page, url, f"unit/of/{unit}")
+            await expect(page.locator(".answer")).to_contain_text("has ended")
+            life, pods = (page.get_by_role("region", name=name) for name in ("Its life", "Its pods"))
+            await expect(life).to_contain_text("is kept, and nothing of it runs or waits.")
+            await expect(pods).to_contain_text("None runs or waits now.")
+        await page.close()
+
+
+async def test_what_went_with_its_namespace_s_last_pod_still_has_its_name(browser: Browser):
+    shown, log = scenes.crowd(3), DecisionLog()
+    put(shown, pod_group("crunch", 2, namespace="data"))
+    gone = [{"pod": "data/crunch-0", "unit": "PodGroup/data/crunch"}]
+    moment = datetime.now(UTC)
+    log.add(
+        Decision(time=moment, controller="x", for_="PodGroup/dev/team-2", outcome="preempts", victims=gone)
+    )
+    async with serving(shown, log) as url:
+        page = await browser.new_page()
+        await look(page, url, "preemptions")
+        link = page.locator("tbody").get_by_role("link", name="data/crunch-0", exact=True)
+        await expect(link).to_have_attribute("href", "#/unit/of/Pod%2Fdata%2Fcrunch-0")
         await page.close()
 
 

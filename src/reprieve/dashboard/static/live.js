@@ -1,6 +1,6 @@
 // What changes by itself: the state of the cluster, the time, the address. No markup here.
 import { useState, useEffect, useLayoutEffect, useRef } from "./vendor/htm-preact.js";
-import { getJSON } from "./lib.js";
+import { getJSON, keyNamespace } from "./lib.js";
 
 const AGAIN_AFTER = 2000;
 // Whose things are shown: this stays when another view is opened.
@@ -51,7 +51,8 @@ let latest = null, names = null;
 export function known() {
   if (!latest) return { nodes: new Set(), queues: new Set(), namespaces: new Set() };
   if (!names || names.of !== latest) {
-    names = { of: latest, nodes: new Set(latest.nodes.map((n) => n.name)), queues: new Set(latest.quota.queues.map((q) => q.name)), namespaces: new Set(latest.namespaces) };
+    const owners = [...latest.groups, ...latest.trees].map((g) => keyNamespace(g.group)); // a group is still there when its pods are gone
+    names = { of: latest, nodes: new Set(latest.nodes.map((n) => n.name)), queues: new Set(latest.quota.queues.map((q) => q.name)), namespaces: new Set([...latest.namespaces, ...owners]) };
   }
   return names;
 }

@@ -102,7 +102,7 @@ const begun = (m) => [m.role, m.outcome, m.since || m.time, m.others[0]].join(" 
 function Life({ story, now }) {
   if (story.place && !story.items.length) return null;
   return html`<section class="sheet" aria-label="Its life"><h2>Its life</h2>
-    ${!story.items.length && html`<p class="note">${story.known ? "No decision about it is kept." : "Nothing is known of it: no decision about it is kept, and there is no such object."}</p>`}
+    ${!story.items.length && html`<p class="note">${story.known ? "No decision about it is kept." : "No decision about it is kept, and nothing of it runs or waits."}</p>`}
     <${Line} items=${story.items} now=${now} />
     ${story.items.length > 0 && html`<ol class="life">${story.items.map((moment) => html`<${Moment} key=${begun(moment)} moment=${moment} unit=${story.unit} />`)}</ol>`}
     ${story.more > 0 && html`<p class="note">${plural(story.more, "older moment")} not shown.</p>`}</section>`;
@@ -129,7 +129,7 @@ function Pods({ story }) {
   const [limit, more] = useMore(25);
   const { pods, counts } = story, here = kindOf(story.unit) === "Node";
   if (!pods.length && story.place && !here) return null;
-  if (!pods.length) return html`<section class="sheet" aria-label="Its pods"><h2>Its pods</h2><p class="note">There are none now.</p></section>`;
+  if (!pods.length) return html`<section class="sheet" aria-label="Its pods"><h2>Its pods</h2><p class="note">None runs or waits now.</p></section>`;
   const waiting = pods.filter((p) => !p.node && p.phase === "Pending");
   return html`<section class="sheet" aria-label="Its pods"><h2>Its pods</h2>
     <p class="note">${plural(counts.running, "pod")} running, ${counts.waiting} waiting, ${counts.leaving} leaving${story.minCount ? `; ${story.minCount} must run at once` : ""}${story.gpus ? `; ${plural(story.gpus, "GPU")}` : ""}</p>
