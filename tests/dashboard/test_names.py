@@ -1,7 +1,8 @@
 """Every name leads to the page of what it names, also inside sentences, on a phone, and on pages of nodes and
 queues; and what the page needs is fetched at once."""
 
-from datetime import UTC, datetime
+import re
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from playwright.async_api import Browser, expect
@@ -118,6 +119,31 @@ async def test_what_went_with_its_namespace_s_last_pod_still_has_its_name(browse
         await look(page, url, "preemptions")
         link = page.locator("tbody").get_by_role("link", name="data/crunch-0", exact=True)
         await expect(link).to_have_attribute("href", "#/unit/of/Pod%2Fdata%2Fcrunch-0")
+        await page.close()
+
+
+async def test_nothing_is_said_of_the_time_before_the_first_decision_that_is_kept(browser: Browser):
+    """After a restart it said "0 preemptions today" and "no preemption yet", whatever had been before."""
+    since = re.compile(r"since (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d")
+    async with serving(scenes.crowd(3)) as url:
+        page = await browser.new_page(viewport={"width": 390, "height": 844})
+        await look(page, url, "preemptions")
+        await expect(page.locator("dl.headline dt", has_text="preemptions")).to_have_text(since)
+        await expect(page.locator(".empty")).to_contain_text(since)
+        await expect(page.locator("figcaption")).to_contain_text(re.compile("history fills|Since "))
+        await look(page, url, "flow")
+        await expect(page.locator(".empty")).to_contain_text(since)
+        await page.close()
+    kept = DecisionLog()
+    kept.add(
+        Decision(
+            time=datetime.now(UTC) - timedelta(days=2), controller="x", for_="Pod/a/b", outcome="scheduled"
+        )
+    )
+    async with serving(scenes.crowd(3), kept) as url:
+        page = await browser.new_page()
+        await look(page, url, "map")
+        await expect(page.locator("dl.headline")).to_contain_text("preemptions today")
         await page.close()
 
 

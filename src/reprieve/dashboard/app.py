@@ -27,7 +27,7 @@ from reprieve.dashboard.questions import BadQuestion, Forecaster
 from reprieve.dashboard.search import search
 from reprieve.dashboard.stories import story
 from reprieve.dashboard.views import ClusterViews, View, node_detail, waiting_pods
-from reprieve.objects import ReprieveError
+from reprieve.objects import ReprieveError, format_time
 from reprieve.records import Decision, Run
 
 TICK_SECONDS = 1.0
@@ -110,6 +110,7 @@ class Dashboard:
         self._views = ClusterViews(inventory)
         self._history = History()
         self._history.recall(_evictions(decisions), decisions.victims, now())
+        self._kept_since = min((each.time for each in decisions.find()), default=now())
         self._trends = QueueTrends()
         self._departures = Departures(inventory)
         self._cached: tuple[Version, bytes, bytes] | None = None
@@ -184,6 +185,7 @@ class Dashboard:
         return {
             **self._views.view(self._decisions.preemptions, now),
             "today": self._departures.today(now),
+            "keptSince": format_time(self._kept_since),
             "quota": self._whole_quota(),
             "fleet": self._fleet(self._inventory, now),
             "contact": self._contact.to_dict(),

@@ -1,6 +1,6 @@
 // Who made way for whom: preemptors on the left, whoever went on the right, as thick as their pods are many.
 import { html } from "../vendor/htm-preact.js";
-import { hours, plural } from "../lib.js";
+import { clock, hours, plural } from "../lib.js";
 import { link, useAnswer } from "../live.js";
 import { Empty, Problem, When } from "../parts.js";
 import { ReasonsOnce } from "../plan_parts.js";
@@ -44,7 +44,7 @@ export function FlowView({ state, params }) {
   if (error) return html`<${Problem} error=${error} hint="Decisions are kept by a running controller: reprieve run, or reprieve up." />`;
   if (!data) return html`<p class="note" role="status">Reading the decisions…</p>`;
   if (!data.items.length && (ns || team)) return html`<${Empty}>Nobody of this namespace or team made others go, or had to go.<//>`;
-  if (!data.items.length) return html`<${Empty}>Nobody had to make way yet: everybody found room, or nobody less important was in the way. Ask <a href=${link("whatif")}>What if</a> who would have to go for a job of yours.<//>`;
+  if (!data.items.length) return html`<${Empty}>Nobody had to make way since ${clock(state.keptSince)}: everybody found room, or nobody less important was in the way. Ask <a href=${link("whatif")}>What if</a> who would have to go for a job of yours.<//>`;
   const shown = data.items;
   const sum = (key) => shown.reduce((total, f) => total + f.victims.reduce((s, v) => s + v[key], 0), 0);
   return html`<div class="toolbar"><span class="note">${plural(shown.length, "unit")} had others make way: ${plural(sum("pods"), "pod")}, ${hours(sum("gpuHours"))} GPU-hours, ${sum("broken") ? `${plural(sum("broken"), "pod")} beyond a disruption budget (red)` : "no disruption budget broken"}. A group or a job that went is one line.${data.more > 0 && ` ${plural(data.more, "older preemptor")} not shown.`}</span></div>

@@ -1,6 +1,6 @@
 // The first look: what is used and promised, who waits, what preemption cost today. And whose things are shown.
 import { html } from "../vendor/htm-preact.js";
-import { hours, percent } from "../lib.js";
+import { clock, exact, hours, percent } from "../lib.js";
 import { refine, link } from "../live.js";
 
 const SHOWN_CLASSES = 3;
@@ -28,15 +28,18 @@ export function Headline({ state }) {
   const waiting = classes.slice(0, SHOWN_CLASSES).map(counted).join(" · ")
     + (classes.length > SHOWN_CLASSES ? ` · ${classes.length - SHOWN_CLASSES} more` : "");
   const manager = fleet.clusters.length > 0 && !summary.nodes;
+  // Of the time before the first decision that is kept nothing is known.
+  const late = Date.parse(state.keptSince) > new Date().setUTCHours(0, 0, 0, 0), when = late ? `since ${clock(state.keptSince)}` : "today";
+  const since = late ? `Since ${exact(state.keptSince)}: older decisions are not kept` : "Since midnight UTC";
   return html`<dl class="facts headline">
     ${!manager && html`<${Capacity} summary=${summary} />
     <${Fact} name="pods running" value=${n(summary.running)} note=${`on ${n(summary.nodes)} ${summary.nodes === 1 ? "node" : "nodes"}${summary.terminating ? `, ${n(summary.terminating)} leaving` : ""}`} />
     <${Fact} name="pods waiting" value=${n(summary.pending)} note=${waiting || "nobody"} href=${link("queue")} title="By priority class" />`}
     ${manager && html`<${Fact} name="clusters" value=${n(fleet.clusters.length)} note=${`${fleet.clusters.filter((c) => c.connected).length} connected`} href=${link("fleet")} />
     <${Fact} name="workloads sent out" value=${n(fleet.total)} note=${`${n(fleet.workloads.filter((w) => !w.cluster).length)} undecided`} href=${link("fleet")} />`}
-    <${Fact} name="preemptions today" value=${n(today.preemptions)} note=${`${n(today.pods)} ${today.pods === 1 ? "pod" : "pods"} made way`} href=${link("flow")} title="Since midnight UTC" />
-    ${(manager || summary.resource === "gpu") && html`<${Fact} name="GPU-hours lost today" value=${hours(today.gpuHours)} note=${today.unknown ? `${n(today.unknown)} not counted: start unknown` : today.gpuHours ? "at most: saved work is not known" : "no GPU lost its work"}
-      title="GPUs of each victim times the time since it started, since midnight UTC; what it saved in between is not known" />`}
+    <${Fact} name=${`preemptions ${when}`} value=${n(today.preemptions)} note=${`${n(today.pods)} ${today.pods === 1 ? "pod" : "pods"} made way`} href=${link("flow")} title=${since} />
+    ${(manager || summary.resource === "gpu") && html`<${Fact} name=${`GPU-hours lost ${when}`} value=${hours(today.gpuHours)} note=${today.unknown ? `${n(today.unknown)} not counted: start unknown` : today.gpuHours ? "at most: saved work is not known" : "no GPU lost its work"}
+      title=${`${since}. GPUs of each victim times the time since it started; what it saved in between is not known`} />`}
   </dl>`;
 }
 

@@ -1,6 +1,6 @@
 // The timeline of decisions, and everything about one of them.
 import { html, useState } from "../vendor/htm-preact.js";
-import { millis, plural } from "../lib.js";
+import { clock, millis, plural } from "../lib.js";
 import { link, go, refine, useAnswer } from "../live.js";
 import { Empty, Find, Panel, Problem, Table, Told, UnitLink, When } from "../parts.js";
 import { Alternatives, Budgets, Cost, Placements, Reasons, Reprieved, Victims } from "../plan_parts.js";
@@ -47,7 +47,7 @@ export function PreemptionsView({ state, params }) {
       <${Find} what="a decision" value=${find} />
     </div>
     ${error && html`<${Problem} error=${error} hint="Decisions are kept by a running controller: reprieve run, or reprieve up." />`}
-    ${data && !rows.length && html`<${Empty}>${narrowed ? "No such decision: widen the time, the namespace, the team or the name." : outcome === "preempts" ? "No preemption yet: everybody found room, or nobody less important was in the way."
+    ${data && !rows.length && html`<${Empty}>${narrowed ? "No such decision: widen the time, the namespace, the team or the name." : outcome === "preempts" ? `No preemption since ${clock(state.keptSince)}: everybody found room, or nobody less important was in the way.`
       : "No such decision is kept."}<//>`}
     ${rows.length > 0 && html`<${Table} caption="Decisions, newest first" picked=${picked} href=${(d) => link("preemptions", { ...params, id: d.key })}
       rows=${rows.map((d) => ({ key: d.id, ...d }))} columns=${[

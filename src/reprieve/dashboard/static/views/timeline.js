@@ -1,6 +1,6 @@
 // The last hours as a chart: pods that wait, pods that had to go. Drag to zoom; the buttons do the same for keys and fingers.
 import { html, useState, useEffect, useRef } from "../vendor/htm-preact.js";
-import { getJSON, plural } from "../lib.js";
+import { clock, getJSON, plural } from "../lib.js";
 
 const SPANS = [["15 minutes", 900], ["1 hour", 3600], ["6 hours", 21600]];
 const EVERY = 5000, KEEP = 21600, HEIGHT = 190;
@@ -74,7 +74,7 @@ export function Timeline({ range, onRange }) {
   const inside = data[0].map((t, i) => (t >= from && t <= to ? i : -1)).filter((i) => i >= 0);
   const victims = inside.reduce((sum, i) => sum + data[2][i], 0);
   const most = inside.reduce((max, i) => Math.max(max, data[1][i] || 0), 0);
-  const summary = data[0].length < 2 ? "The history fills as time passes." : `In this time ${plural(victims, "pod")} ${victims === 1 ? "was" : "were"} preempted; at most ${plural(most, "pod")} waited.`;
+  const summary = data[0].length < 2 ? "The history fills as time passes." : `${data[0][0] > from + EVERY / 1000 ? `Since ${clock(data[0][0] * 1000)}` : "In this time"} ${plural(victims, "pod")} ${victims === 1 ? "was" : "were"} preempted; at most ${plural(most, "pod")} waited.`;
   return html`<figure class="chart" aria-label="Pods waiting and victims over time">
     <div class="toolbar">${SPANS.map(([name, span]) => html`<button aria-pressed=${!range.zoom && range.span === span} onClick=${() => onRange({ span, zoom: null })}>${name}</button>`)}
       ${range.zoom && html`<button onClick=${() => onRange({ ...range, zoom: null })}>Reset the zoom</button>`}</div>
