@@ -10,7 +10,9 @@ from reprieve.dashboard import feed
 from reprieve.dashboard.feed import Contact, feeding, keep_pinging
 from reprieve.dashboard.inventory import Inventory
 from reprieve.kube import PODS, ApiError, Resource
-from reprieve.kube.errors import TransportError
+from reprieve.kube.errors import ConfigError, TransportError
+from tests.builders import pod, views
+from tests.controllers.virtual_time import run_virtually
 from tests.waiting import eventually
 
 NOW = datetime(2026, 11, 15, 21, 0, tzinfo=UTC)
@@ -73,3 +75,53 @@ async def test_a_kind_that_may_not_be_read_is_named():
     async with feeding(client, Inventory(), contact):
         await eventually(lambda: contact.to_dict()["unseen"], "it is named")
         assert contact.to_dict()["unseen"] == ["pods: 403 Forbidden: no"]
+
+
+def test_nothing_unforeseen_ends_what_the_page_follows(caplog: pytest.LogCaptureFixture) -> None:
+    """A page whose tasks had died went on showing an old state as if it were the present one."""
+    contact, server = Contact(lambda: NOW), Server(ZeroDivisionError("oops"))
+    client: Any = server
+
+    async def main() -> None:
+        async with feeding(client, Inventory(), contact):
+            await asyncio.sleep(1)
+            assert "the page: pings failed" in caplog.text
+            assert "the page: pods failed" in caplog.text
+            server.answer = ApiError(503, "ServiceUnavailable")
+            await asyncio.sleep(60)
+            assert contact.to_dict()["problem"] == "503 ServiceUnavailable"
+            assert contact.to_dict()["unseen"] == ["pods: 503 ServiceUnavailable"]
+
+    run_virtually(main())
+
+
+def test_credentials_that_cannot_be_had_are_told_and_tried_again() -> None:
+    """A plugin that fails today may work tomorrow."""
+    contact, server = Contact(lambda: NOW), Server(ConfigError("the plugin failed"))
+    client: Any = server
+
+    async def main() -> None:
+        async with feeding(client, Inventory(), contact):
+            await asyncio.sleep(60)
+            assert contact.to_dict()["problem"] == "the plugin failed"
+            server.answer = b"{}"
+            await asyncio.sleep(60)
+            assert contact.to_dict()["problem"] == ""
+
+    run_virtually(main())
+
+
+async def test_an_object_that_cannot_be_shown_hides_no_other(caplog: pytest.LogCaptureFixture) -> None:
+    shown: list[str] = []
+
+    class Picky(Inventory):
+        def put(self, object: Any) -> None:
+            if object.name == "poison":
+                raise ZeroDivisionError("oops")
+            shown.append(object.name)
+
+    sink = feed._IntoInventory(Picky())
+    sink.replace(views(*(pod(name, 1) for name in ("a", "poison", "z"))))
+    sink.apply("ADDED", views(pod("poison", 1))[0])
+    assert shown == ["a", "z"]
+    assert "Pod default/poison cannot be shown" in caplog.text

@@ -29,6 +29,7 @@ from reprieve.dashboard.stories import story
 from reprieve.dashboard.views import ClusterViews, View, node_detail, waiting_pods
 from reprieve.objects import ReprieveError, format_time
 from reprieve.records import Decision, Run
+from reprieve.runtime import keep_running
 
 TICK_SECONDS = 1.0
 SAMPLE_SECONDS = 1.0
@@ -138,7 +139,7 @@ class Dashboard:
         app.cleanup_ctx.append(self._sampling)
 
     async def _sampling(self, _: web.Application) -> Any:
-        task = asyncio.create_task(self._sample_for_ever())
+        task = asyncio.create_task(keep_running("the page: samples", self._sample_for_ever))
         yield
         task.cancel()
 

@@ -4,9 +4,11 @@ A page that shows an old state must say so; `Contact` holds what it says.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from reprieve.dashboard.inventory import Inventory
@@ -28,11 +30,15 @@ from reprieve.kube import (
     RESOURCE_SLICES,
     ApiError,
     Client,
+    ConfigError,
     Reflector,
     Resource,
     TransportError,
 )
 from reprieve.objects import Object, format_time
+from reprieve.runtime import keep_running
+
+log = logging.getLogger(__name__)
 
 WATCHED = (
     NODES,
@@ -115,7 +121,10 @@ class _IntoInventory:
             self._inventory.remove(object)
         else:
             self._known[object.key] = _named(object)
-            self._inventory.put(object)
+            try:
+                self._inventory.put(object)
+            except Exception:  # one odd object must not hide the others
+                log.exception("%s %s cannot be shown", object.__class__.__name__, object.key)
 
 
 def _named(obj: Any) -> Object:
@@ -126,9 +135,12 @@ def _named(obj: Any) -> Object:
 
 @asynccontextmanager
 async def feeding(client: Client, inventory: Inventory, contact: Contact) -> AsyncIterator[None]:
-    """While inside, the inventory follows the API server."""
-    tasks = [asyncio.create_task(_follow(client, resource, inventory, contact)) for resource in WATCHED]
-    tasks.append(asyncio.create_task(keep_pinging(client, contact)))
+    """While inside, the inventory follows the API server, whatever fails: an old state looks new."""
+    lives: list[tuple[str, Callable[[], Awaitable[None]]]] = [
+        (each.plural, partial(_follow, client, each, inventory, contact)) for each in WATCHED
+    ]
+    lives.append(("pings", partial(keep_pinging, client, contact)))
+    tasks = [asyncio.create_task(keep_running(f"the page: {name}", life)) for name, life in lives]
     try:
         yield
     finally:
@@ -150,7 +162,7 @@ async def _follow(client: Client, resource: Resource, inventory: Inventory, cont
         except ApiError as error:
             served = None
             contact.unseen(resource.plural, str(error))
-        except TransportError as error:
+        except (TransportError, ConfigError) as error:
             served, pause = None, UNREACHABLE_SECONDS
             contact.lost(str(error))
         if served is None:
@@ -164,7 +176,7 @@ async def keep_pinging(client: Client, contact: Contact) -> None:
         try:
             async with asyncio.timeout(PING_TIMEOUT_SECONDS):
                 await client.request("GET", "/version")
-        except (TransportError, TimeoutError) as error:
+        except (TransportError, ConfigError, TimeoutError) as error:
             contact.lost(str(error) or f"no answer within {PING_TIMEOUT_SECONDS:g} s")
         except ApiError as error:
             if error.code == UNAUTHORIZED or error.code >= SERVER_ERROR:
