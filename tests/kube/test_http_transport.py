@@ -1,18 +1,27 @@
 """Over real sockets: connections, tokens, refusals, streams, servers that are not there."""
 
 import asyncio
+import os
+import pty
+import ssl
+import subprocess
+import sys
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 
 import aiohttp
 import pytest
 from aiohttp import web
+from cryptography.hazmat.primitives import serialization
 
 from reprieve.kube import PODS, ApiError, Client, TransportError, read_cluster
 from reprieve.kube.credentials import Credential, Static
-from reprieve.kube.http_transport import HttpTransport
+from reprieve.kube.http_transport import HttpTransport, tls_context
 from reprieve.kube.kubeconfig import ClusterAccess
 from reprieve.kube.transport import Request
 from reprieve.server import EmbeddedServer
+from reprieve.server.security.certificates import Authority
+from tests.waiting import PATIENCE
 
 
 @asynccontextmanager
@@ -172,3 +181,43 @@ def test_a_cluster_is_read_without_an_event_loop_of_ones_own():
     kinds = {document["kind"] for document in documents}
     assert "Namespace" in kinds
     assert "PriorityClass" in kinds
+
+
+def test_with_an_authority_of_its_own_the_systems_are_not_read(tmp_path, monkeypatch):
+    """Reading them took 25 ms in the event loop, for nothing: they were thrown away."""
+    read = []
+    monkeypatch.setattr(ssl.SSLContext, "load_default_certs", lambda *_: read.append(1))
+    access = ClusterAccess("https://127.0.0.1:1", ca_data=Authority(tmp_path, datetime.now(UTC)).pem)
+    assert tls_context(access, Credential()).verify_mode is ssl.CERT_REQUIRED
+    assert not read
+    tls_context(ClusterAccess("https://127.0.0.1:1"), Credential())
+    assert read
+
+
+def test_nobody_is_asked_for_the_password_of_a_key(tmp_path):
+    """OpenSSL would ask at the terminal and hold everything up until somebody answers there."""
+    certificate, plain = Authority(tmp_path, datetime.now(UTC)).client("somebody")
+    secret = serialization.BestAvailableEncryption(b"a password")
+    key = serialization.load_pem_private_key(plain, None).private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, secret
+    )
+    code = (
+        "import sys; from reprieve.kube.credentials import Credential\n"
+        "from reprieve.kube.http_transport import tls_context, ClusterAccess\n"
+        "from reprieve.kube import ConfigError\n"
+        "certificate, key = sys.stdin.buffer.read().split(b'|')\n"
+        "try: tls_context(ClusterAccess('https://h'), Credential(certificate=certificate, key=key))\n"
+        "except ConfigError as error: print(error)\n"
+    )
+    terminal, own = pty.openpty()
+    take_it = f"import fcntl, termios; fcntl.ioctl({own}, termios.TIOCSCTTY, 0)\n"
+    try:
+        ended = subprocess.run(
+            [sys.executable, "-c", take_it + code],
+            input=certificate + b"|" + key, capture_output=True, timeout=PATIENCE, check=False,
+            start_new_session=True, pass_fds=[own],
+        )  # fmt: skip
+    finally:
+        os.close(terminal)
+        os.close(own)
+    assert ended.stdout.startswith(b"kubeconfig: the client key is encrypted")
