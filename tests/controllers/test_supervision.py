@@ -14,6 +14,7 @@ from reprieve.kube import Backoff, Client, ConfigError, Request, Response, Strea
 from reprieve.objects import InvalidObject
 from reprieve.runtime.process import Process, Services
 from reprieve.runtime.supervision import keep_running
+from reprieve.server import controllers
 from tests.builders import cluster_queue, flavor, job, kueue, local_queue
 from tests.controllers.memory_api import MemoryApi
 from tests.controllers.pods_in_memory import PodApi
@@ -49,6 +50,34 @@ def test_a_task_that_fails_is_started_again_ever_later() -> None:
     assert started == [0.0, 1.0, 3.0, 7.0, 15.0]
     assert told[0] == "failed and is started again in 1 s: oops"
     assert told[-1] == ""
+
+
+def test_whatever_ends_a_task_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """Also a task that ends without an error: it was to run for ever."""
+    left = [RuntimeError("oops"), None]
+
+    async def run() -> None:
+        if not left:
+            await asyncio.Event().wait()
+        elif error := left.pop(0):
+            raise error
+
+    run_virtually(for_a_while(keep_running("the task", run), 100))
+    logged = [(each.levelname, each.getMessage(), bool(each.exc_info)) for each in caplog.records]
+    assert ("ERROR", "the task failed", True) in logged
+    assert ("ERROR", "the task: it ended, which it should not", False) in logged
+    assert len([each for each in logged if "the task is started again in " in each[1]]) == 2
+
+
+def test_a_controller_of_the_embedded_server_that_fails_is_started_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    run, started = failing(ZeroDivisionError(), ExceptionGroup("several", [RuntimeError("oops")]))
+    run_virtually(for_a_while(controllers.keep_running(run, "Jobs"), 100))
+    assert len(started) == 3
+    assert [each.getMessage() for each in caplog.records if each.exc_info] == [
+        "controller Jobs failed and is started again"
+    ] * 2
 
 
 @pytest.mark.parametrize("wrap", [lambda error: error, lambda error: ExceptionGroup("several", [error])])

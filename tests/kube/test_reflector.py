@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from reprieve.kube import PODS, Backoff, Change, Informer, Stream
+from reprieve.kube import PODS, Backoff, Change, Informer, Reflector, Stream
 from reprieve.objects import Pod
 from tests.controllers.virtual_time import run_virtually
 from tests.kube.apiserver import Script, bookmark, event, listing, status, stored, stream
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, eventually
 
 
 async def follow(script, until, **options):
@@ -247,6 +247,31 @@ async def test_a_failing_handler_does_not_stop_the_stream():
     ):
         assert seen == ["a", "b"]
         assert len(informer) == 2
+
+
+async def test_whatever_goes_wrong_the_collection_is_read_again():
+    """Nothing that a server sends, and no error of ours, may blind whoever follows it."""
+    script = Script(listing(stored("a")), listing(stored("b")), stream(hold=True))
+    taken, pauses = [], []
+
+    class Sink:
+        def replace(self, objects):
+            taken.append([each.name for each in objects])
+            if len(taken) == 1:
+                raise ZeroDivisionError("bug")
+
+        def apply(self, type, object):
+            raise AssertionError("nothing changes here")
+
+    async def sleep(seconds):
+        pauses.append(seconds)
+
+    reflector = Reflector(script.client(), PODS, Sink(), watch_list=False, sleep=sleep)
+    task = asyncio.create_task(reflector.run())
+    await eventually(lambda: len(taken) == 2 or task.done(), "it is read again")
+    task.cancel()
+    assert taken == [["a"], ["b"]]
+    assert len(pauses) == 1
 
 
 class TestStreamingList:

@@ -8,10 +8,11 @@ import pytest
 from reprieve.config import Configuration
 from reprieve.controllers.scheduler.keyed_tasks import KeyedTasks
 from reprieve.controllers.scheduler.shell import Shell
+from reprieve.controllers.scheduler.statuses import AT_ONCE
 from reprieve.kube import Change
 from reprieve.objects import Reference
 from reprieve.objects.decode import decode
-from reprieve.scheduler.actions import ActionError
+from reprieve.scheduler.actions import ActionError, Bind, BindGang, SetPodCondition
 from reprieve.scheduler.core import Core
 from tests.builders import node
 from tests.scheduler.recorded import Recorded
@@ -136,6 +137,32 @@ async def test_a_call_that_fails_in_an_unexpected_way_does_not_keep_its_room_for
         await bench.until(
             lambda: bench.core.queue.units[Reference("Pod", "ns", "a")].state.value == "backoff"
         )
+
+
+@pytest.mark.parametrize("group", [False, True])
+async def test_a_pod_that_is_bound_is_not_told_afterwards_why_it_waited(group, monkeypatch):
+    """The condition that still had to wait for its turn would overwrite what the binding said."""
+    bench, wrote = Bench(pod("late", 1)), asyncio.Event()
+    execution, slow = bench.shell._execution, [Reference("Pod", "ns", f"busy{n}") for n in range(AT_ONCE)]
+    late = Reference("Pod", "ns", "late", "uid-late")
+
+    async def written(_):
+        await wrote.wait()
+
+    monkeypatch.setattr(bench.actions, "set_pod_condition", written)
+    bind = Bind(late, late, "n1")
+    conditions = [SetPodCondition(each, "Unschedulable", "no room") for each in (*slow, late)]
+    execution.perform([*conditions, BindGang((), (bind,)) if group else bind])
+    await bench.until(lambda: bench.verbs("bind"))
+    told = []
+
+    async def tell(condition):
+        told.append(condition.pod.name)
+
+    monkeypatch.setattr(bench.actions, "set_pod_condition", tell)
+    wrote.set()
+    await bench.until(lambda: not execution._statuses and not execution._statuses._sending)
+    assert told == []
 
 
 async def test_every_decision_is_recorded_with_its_reason_and_the_revision_it_saw():

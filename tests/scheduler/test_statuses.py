@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 from hypothesis import given
@@ -149,3 +150,61 @@ def test_an_important_pod_is_bound_within_two_seconds_in_a_storm_of_conditions()
     found = run_virtually(waits(api))
     assert api.sent > 25 * QPS, "the storm used the rate limit"
     assert max(found) < LONGEST, found
+
+
+# Which lane of the rate limit each request waits in.
+
+urgent_now: ContextVar[bool] = ContextVar("urgent_now")
+
+
+class Lanes(RateLimit):
+    """No limit; remembers for the request that comes next whether it may pass others."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+
+    async def take(self, urgent: bool = False) -> None:
+        urgent_now.set(urgent)
+
+
+class Listening(Scene):
+    def __init__(self) -> None:
+        super().__init__()
+        self.urgent: dict[str, set[bool]] = {}
+
+    async def answer(self, request: Request) -> Response | Stream:
+        if "/pods/" in request.path and request.method != "GET":
+            what = request.method
+            if request.method == "PATCH":
+                status = (request.json() or {}).get("status") or {}
+                what = "nominate" if "nominatedNodeName" in status else "mark or say why"
+            self.urgent.setdefault(what, set()).add(urgent_now.get())
+        return await super().answer(request)
+
+
+def test_bindings_nominations_and_evictions_pass_conditions_under_the_rate_limit() -> None:
+    api = Listening()
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        client = Client(api.transport(), rate_limit=Lanes(), jitter=lambda: 0.0)
+        scheduler = LiveScheduler(
+            client, Configuration.load(None), clock=lambda: EPOCH.timestamp() + loop.time()
+        )
+        async with scheduler.following():
+            task = asyncio.create_task(scheduler.schedule())
+            await asyncio.sleep(5)
+            assert api.urgent == {"mark or say why": {False}}, "gangs that wait are told why, in their turn"
+            api.add(pod("high", 1, namespace=NAMESPACE, priority=100, schedulerName="reprieve"))
+            await asyncio.sleep(5)
+            (victim,) = [each for each in api.all("pods") if each["metadata"].get("deletionTimestamp")]
+            api.remove("pods", NAMESPACE, victim["metadata"]["name"])
+            await asyncio.sleep(5)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    run_virtually(main())
+    assert api.node_of("high")
+    marks = api.urgent.pop("mark or say why")
+    assert marks == {True, False}, "marks pass, conditions wait"
+    assert api.urgent == {"nominate": {True}, "DELETE": {True}, "POST": {True}}

@@ -12,7 +12,7 @@ from reprieve.objects import builtin_problems
 from reprieve.server.custom_resources import structural
 from reprieve.server.custom_resources.definitions import problems
 from reprieve.server.errors import ApiError
-from reprieve.server.patch import JSON_PATCH, apply_patch
+from reprieve.server.patch import JSON_PATCH, MAX_COPIED, apply_patch
 from reprieve.server.resources import builtin_resources
 from tests.effort import within
 from tests.server.wire import CONFIG_MAPS, Answer, Wire, config_map, connected
@@ -40,6 +40,15 @@ def copies(doublings: int) -> list[dict[str, Any]]:
         {"op": "copy", "from": "/metadata", "path": f"/metadata/annotations/c{number}"}
         for number in range(doublings)
     ]
+
+
+def test_as_much_may_be_copied_as_a_body_may_have() -> None:
+    large: dict[str, Any] = {"metadata": {"name": "x", "annotations": {"a": "x" * (MAX_COPIED // 3 - 2)}}}
+    step = {"op": "copy", "from": "/metadata/annotations/a"}
+    patch = [{**step, "path": f"/metadata/annotations/{number}"} for number in range(4)]
+    assert len(apply_patch(JSON_PATCH, large, patch[:3], PODS)["metadata"]["annotations"]) == 4
+    with pytest.raises(ApiError, match="accumulated size increase of copy"):
+        apply_patch(JSON_PATCH, large, patch, PODS)
 
 
 def test_an_ordinary_copy_is_carried_out_and_the_document_before_stays() -> None:
