@@ -6,13 +6,15 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from prometheus_client import Counter, generate_latest
+from prometheus_client import CollectorRegistry, Counter, generate_latest
 
 from reprieve.config import Configuration
 from reprieve.controllers import quota, scheduler
 from reprieve.kube import Backoff, Client, ConfigError, Request, Response, Stream
 from reprieve.objects import InvalidObject
+from reprieve.runtime import process
 from reprieve.runtime.process import Process, Services
+from reprieve.runtime.stalls import StallWatch
 from reprieve.runtime.supervision import keep_running
 from reprieve.server import controllers
 from tests.builders import cluster_queue, flavor, job, kueue, local_queue
@@ -106,8 +108,8 @@ def test_a_controller_that_fails_is_not_ready_until_it_runs_again_and_keeps_its_
 
     async def main() -> None:
         client = Client(MemoryApi().transport())
-        process = Process(client, CONFIG, {"it": controller}, port=None, leader_election=False)
-        task = asyncio.create_task(process.run())
+        kept = Process(client, CONFIG, {"it": controller}, port=None, leader_election=False)
+        task = asyncio.create_task(kept.run())
         await asyncio.sleep(0.1)
         assert lives[0].problem().startswith("it: failed and is started again in ")
         await asyncio.sleep(10)
@@ -118,6 +120,20 @@ def test_a_controller_that_fails_is_not_ready_until_it_runs_again_and_keeps_its_
         await asyncio.gather(task, return_exceptions=True)
 
     run_virtually(main())
+
+
+def test_a_process_counts_how_long_its_loop_stood_still(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[CollectorRegistry] = []
+
+    class Watch(StallWatch):
+        def __init__(self, registry: CollectorRegistry) -> None:
+            made.append(registry)
+            super().__init__(registry)
+
+    monkeypatch.setattr(process, "StallWatch", Watch)
+    life = Process(Client(MemoryApi().transport()), CONFIG, {}, port=None, leader_election=False)
+    run_virtually(for_a_while(life.run(), 10))
+    assert made[0].get_sample_value("reprieve_loop_stall_seconds_count")
 
 
 class Sometimes(PodApi):
@@ -146,8 +162,8 @@ def test_a_500_from_discovery_ends_no_controller(name: str) -> None:
         api.put("clusterqueues", cluster_queue())
         api.put("localqueues", local_queue())
         client = Client(api.transport(), jitter=lambda: 0.0)
-        process = Process(client, CONFIG, {name: controllers[name]}, port=None, leader_election=False)
-        task = asyncio.create_task(process.run())
+        kept = Process(client, CONFIG, {name: controllers[name]}, port=None, leader_election=False)
+        task = asyncio.create_task(kept.run())
         await asyncio.sleep(60)
         assert not task.done()
         api.put("jobs", job("j", queue="main"))

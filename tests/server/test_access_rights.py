@@ -91,6 +91,13 @@ async def test_only_those_with_the_right_act_as_others(wire: Wire) -> None:
     review = f"{AUTHENTICATION}/selfsubjectreviews"
     assert (await wire("POST", review, {}, {**reader, "Impersonate-User": "bob"})).status == 201
     assert (await wire("POST", review, {}, reader)).status == 403
+    for header, value, what in (
+        ("Impersonate-Group", "system:masters", 'resource "groups"'),
+        ("Impersonate-Extra-Scopes", "all", 'resource "userextras/scopes"'),
+        ("Impersonate-Uid", "u-1", 'resource "uids"'),
+    ):  # to act as somebody is no right to be more than that
+        refused = await wire("POST", review, {}, {**reader, "Impersonate-User": "bob", header: value})
+        assert (refused.status, what in refused.message) == (403, True), header
 
 
 async def test_nobody_gives_themselves_rights(wire: Wire) -> None:

@@ -17,7 +17,7 @@ from tests.waiting import PATIENCE
 
 Damage = Callable[[bytes], bytes | None]
 
-FILES = ("admin.token", "reader.token", "ca.key", "ca.crt", "state.db")
+FILES = ("admin.token", "reader.token", "service-accounts.key", "ca.key", "ca.crt", "state.db")
 DAMAGES: dict[str, Damage] = {
     "empty": lambda _: b"",
     "blank": lambda _: b" \n",
