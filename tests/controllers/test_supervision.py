@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry, Counter, generate_latest
 
 from reprieve.config import Configuration
 from reprieve.controllers import quota, scheduler
-from reprieve.kube import Backoff, Client, ConfigError, Request, Response, Stream
+from reprieve.kube import NAMESPACES, Backoff, Client, ConfigError, Fenced, Request, Response, Stream
 from reprieve.objects import InvalidObject
 from reprieve.runtime import process
 from reprieve.runtime.process import Process, Services
@@ -134,6 +134,31 @@ def test_a_process_counts_how_long_its_loop_stood_still(monkeypatch: pytest.Monk
     life = Process(Client(MemoryApi().transport()), CONFIG, {}, port=None, leader_election=False)
     run_virtually(for_a_while(life.run(), 10))
     assert made[0].get_sample_value("reprieve_loop_stall_seconds_count")
+
+
+def test_a_controller_sends_nothing_while_the_lease_may_be_anothers() -> None:
+    """The process hands out a client that knows of the lease."""
+    api, refused = MemoryApi(), []
+
+    async def controller(client: Client, _config: Configuration, services: Services) -> None:
+        while True:
+            try:
+                await client.create(NAMESPACES.raw(), {"metadata": {"name": "too-early"}})
+            except Fenced:
+                refused.append(services.leading.is_set())
+            await asyncio.sleep(1)
+
+    class Slow(MemoryApi):
+        async def answer(self, request: Request) -> Response | Stream:
+            return await (asyncio.Event().wait() if "/leases" in request.path else api.answer(request))  # type: ignore[return-value]
+
+    config = Configuration.load({})
+    kept = Process(Client(api.transport()), config, {"it": controller}, port=None,
+                   lease_client=Client(Slow().transport()))  # fmt: skip
+    run_virtually(for_a_while(kept.run(), 20))
+    assert len(refused) > 10
+    assert not any(refused)
+    assert api.get("namespaces", "", "too-early") is None
 
 
 class Sometimes(PodApi):
