@@ -143,11 +143,17 @@ def test_a_run_of_nothing_has_nothing_to_measure():
     assert (found.jobs, found.utilisation, found.makespan_hours) == (0, None, 0)
 
 
+def fairness(*jobs):
+    """Of a run on one node that is cut after 100 seconds."""
+    found = measure(run(list(jobs), gpu_nodes(1), until=100)).fairness
+    assert found is not None
+    return found
+
+
 def test_fairness_counts_those_that_were_there_and_did_not_end():
-    jobs = [one("a", 0, 10, 8), one("b", 0, 1000, 8, "high"), one("huge", 0, 10, 99), one("c", 9000, 10, 8)]
-    found = measure(run(jobs[:1] + jobs[2:], gpu_nodes(1), until=100)).fairness
+    found = fairness(one("a", 0, 10, 8), one("huge", 0, 10, 99), one("c", 9000, 10, 8))
     assert found.max == pytest.approx(1.0), "the one that is too large was never there"
-    found = measure(run([one("a", 0, 10, 4), one("b", 0, 1000, 4)], gpu_nodes(1), until=100)).fairness
+    found = fairness(one("a", 0, 10, 4), one("b", 0, 1000, 4))
     assert found.p50 == pytest.approx(1.0)
-    found = measure(run([one("a", 0, 10, 8), one("b", 0, 1000, 8)], gpu_nodes(1), until=100)).fairness
+    found = fairness(one("a", 0, 10, 8), one("b", 0, 1000, 8))
     assert found.max == pytest.approx(0.5), "an even share of the two would have taken twice as long"
