@@ -124,3 +124,8 @@ def test_without_a_record_the_cases_are_there_without_reasons():
     study = study_of(jobs, gpu_nodes(1), ("kubernetes",), record=False)
     (case, *_) = worst(study, study.runs[0])
     assert [each.text for each in case.life if each.kind == "evicted"] == ["Made way for urgent."]
+
+
+def test_an_index_is_lower_not_fewer():
+    (jain,) = (each for each in measures(small()) if "Jain" in each.title)
+    assert jain.beside(0.9, 1.0) == "10 % lower"

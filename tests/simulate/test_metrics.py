@@ -3,7 +3,7 @@
 import pytest
 
 from reprieve.objects import ReprieveError
-from reprieve.simulate import check, measure, ticks
+from reprieve.simulate import check, measure, ticks, understood
 from tests.simulate.runs import gpu_nodes, one, run
 
 
@@ -97,6 +97,9 @@ def test_an_assertion_compares_a_metric(expression, holds):
         ("jct < 1", "jct is no number; add .mean"),
         ("other:preemptions < 1", "'other' is not compared"),
         ("fairness.p49 < 1", "there is no metric 'fairness.p49'"),
+        ("goodput > nan", "nan is no number to compare with"),
+        ("goodput < 2 * 1e400", "1e400 is no number to compare with"),
+        ("nobody.goodput < 2", "there is no metric 'nobody.goodput'"),
     ],
 )
 def test_an_assertion_that_makes_no_sense_is_an_error(expression, problem):
@@ -157,3 +160,23 @@ def test_fairness_counts_those_that_were_there_and_did_not_end():
     assert found.p50 == pytest.approx(1.0)
     found = fairness(one("a", 0, 10, 8), one("b", 0, 1000, 8))
     assert found.max == pytest.approx(0.5), "an even share of the two would have taken twice as long"
+
+
+def test_an_assertion_is_about_a_queue_whatever_it_is_called():
+    """ClusterQueues and PriorityClasses have dots in their names, and what people call their queues they also
+    call their classes."""
+    jobs = [one("a", 0, 10, 8, queue="team.a_1"), one("b", 0, 30, 8, "high", queue="low")]
+    found = {"p": measure(run(jobs, gpu_nodes(1)))}
+    assert check("team.a_1.jct.mean == 40", found)[0].holds
+    assert check("queues.team.a_1.jct.mean == 40", found)[0].holds
+    assert check("low.jct.mean == 40", found)[0].holds
+    assert check("queues.low.jct.mean == 30", found)[0].holds
+
+
+@pytest.mark.parametrize("expression", ["goodput", "godput < 1", "other:jobs < 1", "nobody.jct.p99 < 1"])
+def test_what_could_never_be_checked_is_said_before_the_run(expression):
+    jobs = [one("a", queue="q")]
+    with pytest.raises(ReprieveError, match="--assert"):
+        understood(expression, ["p"], jobs)
+    for good in ("low.jct.p99 < 1", "q.goodput < 1", "1.jct.mean > 3", "lost_gpu_hours < 1", "p:jobs == 1"):
+        understood(good, ["p"], jobs)

@@ -91,11 +91,13 @@ def command(
         return
     if options["trace"] is None:
         raise click.MissingParameter(ctx=ctx, param_hint="'--trace'", param_type="option")
-    from reprieve.simulate import check, compare, measure
+    from reprieve.simulate import check, compare, measure, understood
 
     found, scenery, window = read_input(options)
     report = wanted(output, options["out"], options["plots"])
     tasks = report.recorded(read_tasks(options, found, scenery))
+    for expression in assertions:
+        understood(expression, [each.settings.policy.name for each in tasks], found.jobs)
     with _progress(len(found.jobs)) as heard:
         results = compare(tasks, heard, processes)
     measured = {each.policy: measure(each, window) for each in results}

@@ -29,6 +29,7 @@ class Cell(NamedTuple):
 
 
 _Amount = partial(Measure, beside=lambda value, base: beside(value, base, "more", "fewer", "as many"))
+_Index = partial(Measure, beside=lambda value, base: beside(value, base, "higher", "lower", "as high"))
 _Time = partial(Measure, beside=lambda value, base: beside(value, base, "longer", "shorter", "as long"))
 _Share = partial(Measure, beside=lambda value, base: points(value - base))
 
@@ -51,7 +52,7 @@ def measures(study: Study) -> list[Measure]:
         _Time("makespan", lambda m: m.makespan_hours * 3600, span, -1),
         _Amount("late gangs", lambda m: float(m.late_gangs), _whole, -1),
         _Share("deadlines missed", lambda m: m.deadlines_missed, percent, -1),
-        _Amount("fairness of queues (Jain)", lambda m: m.jain, lambda x: f"{x:.3f}", 1),
+        _Index("fairness of queues (Jain)", lambda m: m.jain, lambda x: f"{x:.3f}", 1),
         _Amount("jobs ended", lambda m: float(m.ended), _whole, 1),
         _Amount("runs ended by a node", lambda m: float(m.failures), _whole, 0),
         _Amount("budgets violated", lambda m: float(m.budget_violations), _whole, -1),

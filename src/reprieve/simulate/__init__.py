@@ -25,7 +25,7 @@ snapshot               a run that was cut, to be taken up again, or many times
 """
 
 from reprieve.simulate.admission import Admission
-from reprieve.simulate.assertions import Checked, check
+from reprieve.simulate.assertions import Checked, check, understood
 from reprieve.simulate.comparing import Task, compare, simulate
 from reprieve.simulate.engine import Simulation
 from reprieve.simulate.events import Event, Events, Kind
@@ -108,5 +108,6 @@ __all__ = [
     "simulate",
     "snapshot",
     "ticks",
+    "understood",
     "write_common",
 ]

@@ -5,13 +5,18 @@ high.delay.p99 <= 60                                       of one class, queue o
 minimal-cost:lost_hours <= 0.67 * kubernetes:lost_hours    between configurations
 """
 
+import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from reprieve.objects import ReprieveError, nearest
-from reprieve.simulate.metrics import Metrics
+from reprieve.simulate.jobs import Job
+from reprieve.simulate.lives import NEVER
+from reprieve.simulate.metrics import Metrics, measure
+from reprieve.simulate.result import Fate, Result
 
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "<=": operator.le,
@@ -23,6 +28,10 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 }
 _COMPARISON = re.compile(r"^(?P<left>[^<>=!]+?)\s*(?P<operator><=|>=|==|!=|<|>)\s*(?P<right>[^<>=!]+)$")
 _GROUPS = ("classes", "queues", "sizes")
+
+
+class _Unknown(ReprieveError):
+    """The metric exists, and this run has no number for it."""
 
 
 class Checked(NamedTuple):
@@ -38,6 +47,22 @@ class Checked(NamedTuple):
         return f"{self.policy}: {self.expression}: {'holds' if self.holds else 'does not hold'} ({found})"
 
 
+def understood(expression: str, policies: Collection[str], jobs: Iterable[Job]) -> None:
+    """Raises for what could not be checked whatever comes of the run, before anybody waits for it."""
+    kinds = {(job.klass, job.queue, job.gpus, job.pods * job.cpu): job for job in jobs}
+    alone = Result(
+        policy="",
+        jobs=tuple(kinds.values()),
+        fates=tuple(Fate(NEVER, NEVER, 0, 0, 0, 0, 0, 0) for _ in kinds),
+        stretches=(),
+        end=0,
+        gpus=0,
+        cores=0,
+    )
+    with suppress(_Unknown):
+        check(expression, dict.fromkeys(policies, measure(alone)))
+
+
 def check(expression: str, measured: Mapping[str, Metrics]) -> list[Checked]:
     """For every configuration; once if both sides name theirs."""
     match = _COMPARISON.match(expression.strip())
@@ -46,6 +71,9 @@ def check(expression: str, measured: Mapping[str, Metrics]) -> list[Checked]:
             f"--assert {expression!r}: write METRIC < NUMBER, for instance 'lost_hours < 1000'"
         )
     sides = match["left"], match["right"].strip()
+    for word in (word.strip() for side in sides for word in side.split("*")):
+        if _is_number(word) and not math.isfinite(float(word)):
+            raise ReprieveError(f"--assert {expression!r}: {word} is no number to compare with")
     compare = _OPERATORS[match["operator"]]
     general = [side for side in sides if not _is_number(side) and ":" not in side]
     checked = []
@@ -83,12 +111,10 @@ def _value(expression: str, text: str, policy: str, measured: Mapping[str, Metri
 def _metric(expression: str, path: str, metrics: Metrics) -> float:
     """By its name in the document, or the same with underscores; `lost_gpu_hours` where GPUs are counted."""
     found: Any = metrics.to_dict()
-    words = [_camel(word) for word in _unit_aside(path, metrics.unit).split(".")]
-    if words[0] not in found:
-        raw = path.split(".")[0]
-        found = next((found[group] for group in _GROUPS if raw in found[group]), found)
-        words[0] = raw
-    for word in words:
+    words = _unit_aside(path, metrics.unit).split(".")
+    if _camel(words[0]) not in found or words[0] in _GROUPS:
+        found, words = _of_group(found, words)
+    for word in map(_camel, words):
         if found is None:
             break
         if not isinstance(found, dict) or word not in found:
@@ -98,9 +124,22 @@ def _metric(expression: str, path: str, metrics: Metrics) -> float:
         found = found[word]
     if isinstance(found, int | float) and not isinstance(found, bool):
         return float(found)
-    said = "is not known here" if found is None else "is no number"
+    if found is None:
+        raise _Unknown(f"--assert {expression!r}: {path} is not known here")
     more = f"; add .{next(iter(found))}" if isinstance(found, dict) and found else ""
-    raise ReprieveError(f"--assert {expression!r}: {path} {said}{more}")
+    raise ReprieveError(f"--assert {expression!r}: {path} is no number{more}")
+
+
+def _of_group(found: dict[str, Any], words: list[str]) -> tuple[dict[str, Any], list[str]]:
+    """The metrics of a class, queue or size, and what is asked of them: names may have dots in them, and
+    `queues.high` tells a queue from a class of its name."""
+    groups, rest = ((words[0],), words[1:]) if words[0] in _GROUPS else (_GROUPS, words)
+    for length in range(len(rest), 0, -1):
+        name = ".".join(rest[:length])
+        for group in groups:
+            if name in found[group]:
+                return found[group][name], rest[length:]
+    return found, words
 
 
 def _camel(word: str) -> str:
