@@ -140,3 +140,29 @@ def test_devices_of_a_generator_file_are_refused_by_name(tmp_path):
     path.write_text("dra: {devicesPerNode: 8}\n" + EXAMPLE.read_text())
     with pytest.raises(ReprieveError, match=r"generator.yaml: not understood.*dra"):
         read_generator(path)
+
+
+def queue_set(*counts, name="cq"):
+    """Sets of workloads of one class."""
+    small = {"className": "small", "runtimeMs": 10, "request": 1}
+    sets = [{"count": count, "creationIntervalMs": 100, "workloads": [small]} for count in counts]
+    return {"className": name, "count": 1, "nominalQuota": 9, "workloadsSets": sets}
+
+
+def made_of(*queue_sets):
+    cohorts = [{"className": "c", "count": 1, "queuesSets": list(queue_sets)}]
+    return msgspec.convert({"cohorts": cohorts}, Generator)
+
+
+def test_sets_of_one_class_have_jobs_of_their_own():
+    """Two jobs of one name would be one to the quota cycle."""
+    trace, objects = generated(made_of(queue_set(2, 3)))
+    assert len({job.name for job in trace.jobs}) == 5
+    run = Simulation(Scene(objects, trace.jobs), trace.jobs, Settings(policy=policy("kep-5710")))
+    assert all(fate.finish >= 0 for fate in run.run().fates)
+
+
+def test_two_queues_of_one_name_are_refused():
+    with pytest.raises(ReprieveError, match="two sets of queues have a queue cq-0-0; change a className"):
+        generated(made_of(queue_set(1), queue_set(1)))
+    assert len(generated(made_of(queue_set(1), queue_set(1, name="other")))[0].jobs) == 2

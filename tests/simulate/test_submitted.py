@@ -79,7 +79,7 @@ WRONG = {
     ),
     "twice": (
         (submitted_job(notes=when("0s", "1m")), submitted_job(notes=when("0s", "1m"))),
-        "ml.a is there twice",
+        "ml.a is there twice, first in ",
     ),
 }
 

@@ -21,6 +21,7 @@ templates one comes after the other. A workload may have several pods (`podCount
 topology that the file describes (`topology`). What a file says beyond this is refused, not left out.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -130,12 +131,16 @@ def generated(generator: Generator) -> tuple[Trace, list[Object]]:
         levels = [{"nodeLabel": each.node_label} for each in topology.levels]
         documents += [_kueue("Topology", topology.name, {"levels": levels}), *nodes_of(topology, flavor)]
     jobs: list[Job] = []
+    known: set[str] = set()
     for cohorts in generator.cohorts:
         for cohort in range(cohorts.count):
             name = f"{cohorts.class_name}-{cohort}"
             for queues in cohorts.queues_sets:
                 for index in range(queues.count):
                     queue = f"{queues.class_name}-{index}-{cohort}"
+                    if queue in known:
+                        raise ReprieveError(f"two sets of queues have a queue {queue}; change a className")
+                    known.add(queue)
                     documents += _queue(queue, name, queues, flavor.name)
                     jobs += _jobs(queue, queues.workloads_sets, topology)
     jobs.sort(key=lambda job: job.submit)
@@ -144,9 +149,14 @@ def generated(generator: Generator) -> tuple[Trace, list[Object]]:
 
 def _jobs(queue: str, sets: Sequence[WorkloadSet], topology: Topology | None) -> list[Job]:
     found: list[Job] = []
+    used: Counter[str] = Counter()
     for each in sets:
         together = len(each.workloads)
         for at, template in enumerate(each.workloads):
+            prefix = f"{queue}-{template.class_name}"
+            used[prefix] += 1
+            if used[prefix] > 1:  # another set has workloads of this class
+                prefix += f"-set{used[prefix]}"
             first = Job(
                 name="",
                 submit=0,
@@ -166,7 +176,7 @@ def _jobs(queue: str, sets: Sequence[WorkloadSet], topology: Topology | None) ->
                 found.append(
                     msgspec.structs.replace(
                         first,
-                        name=f"{queue}-{template.class_name}-{number}",
+                        name=f"{prefix}-{number}",
                         submit=turn * each.creation_interval_ms * _MS,
                     )
                 )

@@ -9,7 +9,6 @@ A simulated job has equal pods: where the pods of a job differ, each counts as t
 and a note says so.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from reprieve.jobs import JobKinds, expand, priority_class_of, queue_of
@@ -41,6 +40,7 @@ def read_submitted(sources: Sequence[Source], objects: Iterable[Object] = ()) ->
         if document.get("kind") == "PriorityClass":
             classes.put(_class(document))
     found: list[Job] = []
+    places: dict[str, str] = {}
     uneven = 0
     for source in sources:
         if kinds.find(source.document) is None:
@@ -49,11 +49,13 @@ def read_submitted(sources: Sequence[Source], objects: Iterable[Object] = ()) ->
             job, even = _job(source.document, kinds, documents, classes)
         except ReprieveError as error:
             raise ReprieveError(f"{source.where}: {error}") from None
+        if job.name in places:
+            raise ReprieveError(
+                f"{source.where}: the job {job.name} is there twice, first in {places[job.name]}"
+            )
+        places[job.name] = source.where
         found.append(job)
         uneven += not even
-    times = Counter(job.name for job in found)
-    if double := next((name for name, number in times.items() if number > 1), ""):
-        raise ReprieveError(f"the job {double} is there twice")
     notes = [f"{counted(uneven, 'job')} with pods of different sizes: each pod counts as the largest"]
     return Trace(jobs=tuple(sorted(found, key=lambda job: job.submit)), notes=tuple(notes[: bool(uneven)]))
 
