@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reprieve.cli.output import NO, YES, Output, all_option, output_option, print_answer
-from reprieve.cli.sources import asks_cluster, context_option, filename_option, gather, kubeconfig_option
+from reprieve.cli.sources import (
+    asks_cluster,
+    context_option,
+    filename_option,
+    gather,
+    kubeconfig_option,
+    now_option,
+)
 from reprieve.objects import Document, ReprieveError, document_of, well_known
 
 if TYPE_CHECKING:
@@ -20,7 +27,7 @@ _KUEUE = well_known.KUEUE_API
 @kubeconfig_option
 @context_option
 @click.option("--config", type=click.Path(), help="A ReprieveConfiguration: fair sharing, feature gates.")
-@click.option("--now", metavar="TIME", help="The moment of the first cycle (RFC 3339); default: now.")
+@now_option("The moment of the first cycle (RFC 3339); default: now.")
 @click.option("--max-cycles", type=click.IntRange(min=1), help="Stop after this many cycles.")
 @all_option
 @output_option

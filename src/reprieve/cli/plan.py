@@ -13,6 +13,7 @@ from reprieve.cli.sources import (
     context_option,
     filename_option,
     kubeconfig_option,
+    now_option,
     on_cluster,
     read_manifests,
     workers_in,
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     help="A Pod, a PodGroup, a job of any kind or a Kueue Workload. Default: what the manifests create.",
 )
 @click.option("--config", type=click.Path(), help="A ReprieveConfiguration: algorithm, gates, scoring.")
-@click.option("--now", metavar="TIME", help="The moment of the plan (RFC 3339); default: now.")
+@now_option("The moment of the plan (RFC 3339); default: now.")
 @kubeconfig_option
 @context_option
 @click.option("--compare", is_flag=True, help="What the three algorithms cost, and where they differ.")

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reprieve.cli.simulate_input import Scenery, node_problem
-from reprieve.objects import ReprieveError, TimeError, parse_duration
+from reprieve.cli.sources import seconds_of
+from reprieve.objects import ReprieveError
 
 if TYPE_CHECKING:
     from reprieve.simulate import Policy, Task, Trace
@@ -116,10 +117,7 @@ def _policies(configs: Sequence[str], compared: Sequence[str]) -> list["Policy"]
 def _ticks(option: str, text: str) -> int:
     from reprieve.simulate import LONGEST, ticks
 
-    try:
-        seconds = parse_duration(text)
-    except TimeError as error:
-        raise ReprieveError(f"{option}: {error}") from None
+    seconds = seconds_of(option, text)
     if seconds < 0:
         raise ReprieveError(f"{option}: {text!r} is negative; write for instance 30m")
     if seconds > LONGEST:

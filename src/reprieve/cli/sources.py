@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reprieve.cli.output import reading
-from reprieve.objects import Document, ReprieveError, Source, read_documents
+from reprieve.objects import (
+    Document,
+    ReprieveError,
+    Source,
+    TimeError,
+    parse_duration,
+    parse_time,
+    read_documents,
+)
 
 if TYPE_CHECKING:
     from reprieve.jobs import JobKinds
@@ -30,6 +38,28 @@ kubeconfig_option = click.option(
     "KUBECONFIG, then ~/.kube/config.",
 )
 context_option = click.option("--context", help="The kubeconfig's context; with -f, that cluster too.")
+
+
+def now_option(help: str) -> Callable[[Any], Any]:
+    """A moment, as text that can be read as one."""
+
+    def checked(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str | None:
+        try:
+            if text is not None:
+                parse_time(text)
+        except TimeError as error:
+            raise ReprieveError(f"--now: {error}") from None
+        return text
+
+    return click.option("--now", metavar="TIME", callback=checked, help=help)
+
+
+def seconds_of(option: str, text: str) -> float:
+    """A duration that was given with an option."""
+    try:
+        return parse_duration(text)
+    except TimeError as error:
+        raise ReprieveError(f"{option}: {error}") from None
 
 
 def records_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -20,7 +20,8 @@ from click.core import ParameterSource
 
 from reprieve.cli.output import fail
 from reprieve.cli.run import configuration
-from reprieve.objects import ReprieveError, format_duration, parse_duration
+from reprieve.cli.sources import seconds_of
+from reprieve.objects import ReprieveError, format_duration
 from reprieve.server import EmbeddedServer, Habits, NodeTemplate, new_event_loop
 
 DEFAULT_NODES = ("node=4:cpu=8,memory=32Gi",)
@@ -189,7 +190,7 @@ def _templates(specs: Sequence[str]) -> list[NodeTemplate]:
 
 
 def _duration(option: str, text: str) -> float:
-    seconds = parse_duration(text)
+    seconds = seconds_of(option, text)
     if seconds < 0:
         raise ReprieveError(f"{option}: {text!r} is negative; write for instance 30s")
     return seconds

@@ -14,15 +14,16 @@ from reprieve.cli.sources import (
     filename_option,
     jobs_on_cluster,
     kubeconfig_option,
+    now_option,
     read_manifests,
     records_options,
+    seconds_of,
 )
 from reprieve.objects import (
     Document,
     Reference,
     ReprieveError,
     Source,
-    parse_duration,
     well_known,
 )
 
@@ -50,7 +51,7 @@ LONGEST = 87_600 * 3600
 @kubeconfig_option
 @context_option
 @click.option("--config", type=click.Path(), help="A ReprieveConfiguration: algorithm, gates, fair sharing.")
-@click.option("--now", metavar="TIME", help="The moment of the question (RFC 3339); default: now.")
+@now_option("The moment of the question (RFC 3339); default: now.")
 @click.option(
     "--history",
     "histories",
@@ -124,7 +125,7 @@ def command(
 
 
 def _seconds(text: str) -> float:
-    found = parse_duration(text)
+    found = seconds_of("--horizon", text)
     if not 0 < found <= LONGEST:
         raise ReprieveError(f"--horizon {text}: must be more than 0 and at most {LONGEST // 3600}h")
     return found
