@@ -26,6 +26,14 @@ def test_the_same_study_gives_the_same_pictures(tmp_path):
             assert not re.search(r"<dc:date>|<dc:creator>", path.read_text()), path
 
 
+def test_no_formula_is_left_in_a_picture(tmp_path):
+    """The texts of a picture stand in it as comments, each beside its outlines."""
+    for path in write_plots(small(), tmp_path):
+        if path.suffix == ".svg":
+            assert "mathdefault" not in path.read_text(), path.name
+    assert "<!-- 1 s -->" in (tmp_path / "waiting.svg").read_text()
+
+
 def test_a_picture_without_anything_to_show_is_left_out(tmp_path):
     study = study_of([one("a")], gpu_nodes(1), ("kubernetes",))
     assert "flow.svg" not in {path.name for path in write_plots(study, tmp_path)}

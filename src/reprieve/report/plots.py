@@ -46,6 +46,7 @@ _RC: dict[Any, Any] = {
     "legend.frameon": False,
     "hatch.linewidth": 0.6,
 }
+_WAITS = {1: "1 s", 60: "1 min", 3600: "1 h", 86_400: "1 d", 30 * 86_400: "30 d"}
 _SCALES = ((2 * 86400, 86400, "days"), (2 * 3600, 3600, "hours"), (0, 60, "minutes"))
 
 
@@ -121,7 +122,12 @@ def _waiting(study: Study) -> Figure | None:
         for place, run in enumerate(study.runs):
             shares = 100 * started_within(run.columns, klass, times)
             plot.step(times, shares, where="post", label=run.name, **_line(place))
-        plot.set(title=f"class {klass}", xscale="log", xlabel="waiting (s)", ylim=(0, 102))
+        plot.set(title=f"class {klass}", xscale="log", xlabel="waiting", ylim=(0, 102))
+        # Powers of ten would be written as formulas, and those are switched off.
+        known = _WAITS if times[-1] >= 60 else {1: "1 s", 10: "10 s"}
+        marks = {time: text for time, text in known.items() if time <= times[-1]}
+        plot.set_xticks(list(marks), list(marks.values()))
+        plot.minorticks_off()
     plots[0].set_ylabel("jobs that had started (%)")
     _legend(figure, plots[0], study)
     return figure
