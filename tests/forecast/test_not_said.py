@@ -4,7 +4,7 @@ was looked at."""
 import pytest
 
 from reprieve.forecast import when
-from tests.builders import cluster_queue, flavor, job, local_queue, node, pod, reserved, workload
+from tests.builders import cluster_queue, flavor, job, local_queue, node, owned_by, pod, reserved, workload
 
 NOW = "2026-01-01T02:00:00Z"
 EXPECTED = "reprieve.dev/expected-runtime"
@@ -121,3 +121,12 @@ def test_a_run_that_is_longer_than_its_limit_is_told():
     found = ask(node("n", 4), job("train", 2, activeDeadlineSeconds=600, annotations={EXPECTED: "2h"}))
     said = f"{TRAIN} announces that it runs for 2 h, and its time limit stops it after 10 min."
     assert (found.outcome, said in found.assumptions) == ("now", True)
+
+
+def test_the_deadline_of_a_job_that_runs_counts_from_the_start_of_the_job():
+    """Its pods found a place half an hour after it was there."""
+    seen = {**job("long", 4, activeDeadlineSeconds=7200), "status": {"startTime": "2026-01-01T00:30:00Z"}}
+    held = running("long-x", 4, "9h")
+    held["metadata"]["ownerReferences"] = [owned_by("Job", "long")]
+    found = ask(node("n", 4), seen, held, job("train", 2))
+    assert (found.outcome, found.start.median) == ("later", 1800)

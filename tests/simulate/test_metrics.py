@@ -146,20 +146,18 @@ def test_a_run_of_nothing_has_nothing_to_measure():
     assert (found.jobs, found.utilisation, found.makespan_hours) == (0, None, 0)
 
 
-def fairness(*jobs):
-    """Of a run on one node that is cut after 100 seconds."""
-    found = measure(run(list(jobs), gpu_nodes(1), until=100)).fairness
-    assert found is not None
-    return found
-
-
 def test_fairness_counts_those_that_were_there_and_did_not_end():
-    found = fairness(one("a", 0, 10, 8), one("huge", 0, 10, 99), one("c", 9000, 10, 8))
-    assert found.max == pytest.approx(1.0), "the one that is too large was never there"
-    found = fairness(one("a", 0, 10, 4), one("b", 0, 1000, 4))
-    assert found.p50 == pytest.approx(1.0)
-    found = fairness(one("a", 0, 10, 8), one("b", 0, 1000, 8))
-    assert found.max == pytest.approx(0.5), "an even share of the two would have taken twice as long"
+    def longest(*jobs):
+        found = measure(run(list(jobs), gpu_nodes(1), until=100)).fairness
+        assert found is not None
+        return found.max
+
+    short = one("a", 0, 10, 8)
+    # An even share of the two would have taken twice as long.
+    assert longest(short, one("b", 0, 1000, 8)) == pytest.approx(0.5)
+    assert longest(one("a", 0, 10, 4), one("b", 0, 1000, 4)) == pytest.approx(1.0)
+    # Who is too large, or comes after the end, was never there.
+    assert longest(short, one("huge", 0, 10, 99), one("c", 9000, 10, 8)) == pytest.approx(1.0)
 
 
 def test_an_assertion_is_about_a_queue_whatever_it_is_called():

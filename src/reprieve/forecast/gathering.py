@@ -271,10 +271,18 @@ class _Gathering:
         return _Run(
             like=likeness(ref, queue),
             announced=announced(says),
-            limit=limit_of(says),
+            limit=self._limit(ref, says, begun),
             elapsed=max(elapsed, *(self._stopped.get(uid, 0) for uid in self._uids(ref, pods))),
             endless=self._is_endless(ref, pods),
         )
+
+    def _limit(self, ref: Reference, says: Sequence[Document], begun: Sequence[int]) -> int | None:
+        """From its start on. A Job counts from its own, which may be before its pods found a place."""
+        limit, raw = limit_of(says), self._raw.get(ref) or {}
+        deadline = deadline_of(raw)
+        if limit is None or deadline is None or not begun or not (raw.get("status") or {}).get("startTime"):
+            return limit
+        return min(limit, max(1, self._job_start(ref) + deadline - min(begun)))
 
     def _uids(self, ref: Reference, pods: Iterable[Pod]) -> set[str]:
         """Of an owner: what it says itself, or what its pods say of it."""
