@@ -113,3 +113,12 @@ def test_node_events_must_name_nodes_that_exist(tmp_path):
     result = simulate(f"{TRACE} {NODES} --node-events {path}")
     assert result.exit_code == 2
     assert "there is no node 'gpu-9'" in result.stderr
+
+
+def test_an_end_before_the_first_job_is_refused(tmp_path):
+    """As somebody writes it who has cut some weeks out of a longer trace."""
+    path = tmp_path / "jobs.csv"
+    path.write_text("job,submit_s,duration_s\na,3590959,10\n")
+    result = simulate(f"--trace {path} --nodes g=1:cpu=1 --until 4h")
+    assert result.exit_code == 2
+    assert "--until: 4h is before the first job comes, at 3,590,959 s; the clock begins" in result.output

@@ -72,7 +72,7 @@ def task_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def read_tasks(options: Mapping[str, Any], found: "Trace", scenery: Scenery) -> list["Task"]:
-    from reprieve.simulate import Settings, Task, read_node_events
+    from reprieve.simulate import Settings, Task, read_node_events, seconds
 
     file = options["node_events"]
     events = tuple(read_node_events(file, node_problem(scenery))) if file else ()
@@ -85,6 +85,12 @@ def read_tasks(options: Mapping[str, Any], found: "Trace", scenery: Scenery) -> 
         "repair": _ticks("--repair", options["repair"]),
         "until": _ticks("--until", options["until"]) if options["until"] else None,
     }
+    first = min(job.submit for job in found.jobs)
+    if times["until"] is not None and times["until"] < first:
+        raise ReprieveError(
+            f"--until: {options['until']} is before the first job comes, at {seconds(first):,.0f} s; "
+            "the clock begins at 0"
+        )
     return [
         Task(
             objects=scenery.objects,
