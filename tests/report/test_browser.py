@@ -131,6 +131,21 @@ async def test_a_job_is_found_by_its_name_and_its_bar_says_what_it_is(browser: B
     await page_.context.close()
 
 
+async def test_a_job_that_is_searched_for_while_the_nodes_are_read_is_found(browser: Browser, report: Path):
+    """Whoever was quicker than a hundred thousand jobs was not heard."""
+    context = await browser.new_context(viewport={"width": 1440, "height": 900})
+    page_ = await context.new_page()
+    await page_.add_init_script("""document.addEventListener("DOMContentLoaded", () => {
+      document.getElementById("job").value = "job-50";
+      document.getElementById("search").requestSubmit();
+      window.early = !document.querySelector("#gantts[data-ready]");
+    })""")
+    await page_.goto(report.as_uri())
+    await expect(page_.locator("#found").get_by_role("heading")).to_have_text("job-50")
+    assert await page_.evaluate("window.early")
+    await context.close()
+
+
 async def test_names_are_text_and_cases_unfold_for_each_configuration(browser: Browser, tmp_path: Path):
     path = tmp_path / "report.html"
     path.write_text(page(small()))

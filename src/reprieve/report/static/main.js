@@ -1,5 +1,7 @@
 // Puts the parts together: theme, buttons, search, tabs.
 let drawn = null; // jobs and runs, once the nodes have been read
+let asked = null; // for what, meanwhile
+const onceDrawn = (act) => { if (drawn) act(); else asked = act; };
 
 function theme(name) {
   document.documentElement.dataset.theme = name;
@@ -78,6 +80,7 @@ async function drawNodes() {
   }
   drawn = { jobs, runs };
   redraw();
+  if (asked) asked();
   by("gantts").dataset.ready = "true";
 }
 
@@ -103,9 +106,9 @@ function begin() {
     const button = event.target.closest("[data-look], [data-job]");
     if (!button) return;
     if (button.dataset.look) return LOOKS[button.dataset.look]();
-    if (drawn) { show(Number(button.dataset.job)); by("nodes").scrollIntoView(); }
+    onceDrawn(() => { show(Number(button.dataset.job)); by("nodes").scrollIntoView(); });
   });
-  by("search").addEventListener("submit", (event) => { event.preventDefault(); if (drawn) search(by("job").value.trim()); });
+  by("search").addEventListener("submit", (event) => { event.preventDefault(); onceDrawn(() => search(by("job").value.trim())); });
   tabs();
   drawCharts();
   redraw();
