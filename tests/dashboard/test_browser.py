@@ -4,7 +4,8 @@ answers.
 
 import re
 import socket
-from datetime import UTC, datetime
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -301,13 +302,47 @@ async def test_many_nodes_are_pools_first_and_cards_after_a_click(browser: Brows
         await expect(page.locator("a.tile")).to_have_count(8)
 
 
+def pools() -> Iterable[dict[str, Any]]:
+    for i in range(640):
+        labels = {"example.com/rack": f"r{i // 8}", "example.com/pool": "h100" if i < 320 else "a100"}
+        yield node(f"n-{i}", "8", zone=f"zone-{i % 4}", labels=labels)
+
+
+async def test_thousands_of_nodes_are_drawn_by_pool_zone_or_rack_and_a_block_leads_to_its_node(
+    browser: Browser,
+):
+    shown = Inventory()
+    put(shown, *pools())
+    async with serving(shown) as url:
+        page = await browser.new_page(viewport={"width": 1440, "height": 900})
+        await look(page, url, "map")
+        tiles = page.locator("a.tile")
+        await expect(tiles).to_have_count(2)
+        await expect(tiles.first).to_contain_text("320 nodes, 0 % used, 0 pods; 4 zones, 40 racks")
+        await page.get_by_label("Together by").select_option("zone")
+        await expect(tiles).to_have_count(4)
+        await page.get_by_label("Together by").select_option("rack")
+        await expect(tiles).to_have_count(80)
+        assert page.url.endswith("/by/rack")
+        await look(page, url, "map/by/pool")
+        await expect(tiles).to_have_count(2)
+        await expect(page.locator("canvas").first).to_have_attribute("style", re.compile("height"))  # drawn
+        await page.locator("canvas").first.click(position={"x": 3, "y": 3})
+        await expect(page.get_by_role("region", name="Node n-320")).to_be_visible()
+
+
 async def test_a_gates_clock_runs_down_and_queues_show_borrowed_and_lent(browser: Browser):
+    begun = datetime.now(UTC)
     async with serving(scenes.fleet()) as url:
         page = await browser.new_page()
+        await page.clock.set_fixed_time(begun + timedelta(seconds=1))  # the gate opened 40 seconds ago
         await look(page, url, "fleet")
-        await expect(page.locator("li.open").first).to_contain_text(
+        gate = page.locator("li.open").first
+        await expect(gate).to_contain_text(
             re.compile("may preempt, for 4[0-9]s now; the next cluster's turn in 4m")
         )
+        await page.clock.set_fixed_time(begun + timedelta(minutes=2))
+        await expect(gate).to_contain_text("for 2m now; the next cluster's turn in 2m")
         await expect(page.get_by_text("ClientConnectionFailed")).to_be_visible()
     async with serving(scenes.quotas(30, 4)) as url:
         await look(page, url, "quota")

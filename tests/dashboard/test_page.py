@@ -18,6 +18,7 @@ from reprieve.server.fake_nodes import Habits, NodeTemplate
 from tests import builders
 from tests.browser import chromium
 from tests.builders import pod_group, priority_class, workload
+from tests.dashboard.browsing import look
 from tests.waiting import PATIENCE, eventually
 
 expect.set_options(timeout=PATIENCE * 1000)
@@ -34,7 +35,7 @@ class Live:
     complaints: list[str]
 
     async def go(self, view: str) -> None:
-        await self.page.goto(f"{self.url}/#/{view}")
+        await look(self.page, self.url, view)
         await expect(self.page.locator("dl.facts").first).to_be_visible()
         wide = await self.page.evaluate(
             "document.documentElement.scrollWidth > document.documentElement.clientWidth"

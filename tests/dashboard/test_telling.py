@@ -346,32 +346,6 @@ async def test_names_that_look_like_markup_are_text_everywhere(browser: Browser)
         assert await page.locator("img[src=x]").count() == 0
 
 
-def pools() -> Iterable[dict[str, Any]]:
-    for i in range(640):
-        labels = {"example.com/rack": f"r{i // 8}", "example.com/pool": "h100" if i < 320 else "a100"}
-        yield node(f"n-{i}", "8", zone=f"zone-{i % 4}", labels=labels)
-
-
-async def test_thousands_of_nodes_are_drawn_by_pool_zone_or_rack_and_a_block_leads_to_its_node(
-    browser: Browser,
-):
-    shown = Inventory()
-    put(shown, *pools())
-    async with serving(shown) as url:
-        page = await opened(browser, url, "map")
-        tiles = page.locator("a.tile")
-        await expect(tiles).to_have_count(2)
-        await expect(tiles.first).to_contain_text("320 nodes, 0 % used, 0 pods; 4 zones, 40 racks")
-        await page.get_by_label("Together by").select_option("zone")
-        await expect(tiles).to_have_count(4)
-        await page.get_by_label("Together by").select_option("rack")
-        await expect(tiles).to_have_count(80)
-        assert page.url.endswith("/by/rack")
-        await look(page, url, "map/by/pool")
-        await page.locator("canvas").first.click(position={"x": 3, "y": 3})
-        await expect(page.get_by_role("region", name="Node n-320")).to_be_visible()
-
-
 async def test_what_waits_says_when_it_starts_and_what_that_takes_for_granted(browser: Browser):
     complaints: list[str] = []
     ready = asyncio.Event()

@@ -1,5 +1,5 @@
 // The last hours as a chart: pods that wait, pods that had to go. Drag to zoom; the buttons do the same for keys and fingers.
-import { html, useState, useEffect, useRef } from "../vendor/htm-preact.js";
+import { html, useState, useEffect, useLayoutEffect, useRef } from "../vendor/htm-preact.js";
 import { clock, getJSON, plural } from "../lib.js";
 
 const SPANS = [["15 minutes", 900], ["1 hour", 3600], ["6 hours", 21600]];
@@ -70,7 +70,7 @@ export function Timeline({ range, onRange }) {
     });
     return () => { gone = true; watch.disconnect(); if (plot.current) plot.current.destroy(); };
   }, []);
-  useEffect(() => { if (drawn) { plot.current.setData(data, false); plot.current.setScale("x", { min: from, max: to }); } }, [data, from, to, drawn]);
+  useLayoutEffect(() => { if (drawn) { plot.current.setData(data, false); plot.current.setScale("x", { min: from, max: to }); } }, [data, from, to, drawn]);
   const inside = data[0].map((t, i) => (t >= from && t <= to ? i : -1)).filter((i) => i >= 0);
   const victims = inside.reduce((sum, i) => sum + data[2][i], 0);
   const most = inside.reduce((max, i) => Math.max(max, data[1][i] || 0), 0);
