@@ -80,6 +80,19 @@ async def test_nothing_is_wider_than_the_window_and_nothing_complains(browser: B
             await page.close()
 
 
+async def test_no_column_is_cut_off_by_long_names(browser: Browser):
+    """The name of a node, in one piece, pushed out why somebody waits."""
+    async with serving(scenes.long_names(), scenes.decisions(6, name=scenes.LONG[:240])) as url:
+        for width in (1440, 1024, 390):
+            page = await browser.new_page(viewport={"width": width, "height": 900})
+            for view in ("queue", "map/node/" + scenes.LONG):
+                await look(page, url, view)
+                table = page.locator(".scroll").first
+                await expect(table).to_be_visible()
+                assert await table.evaluate("e => e.scrollWidth <= e.clientWidth"), f"{view} at {width}"
+            await page.close()
+
+
 async def test_no_view_is_cut_off_at_any_width(browser: Browser):
     """Between a phone and a wide window their names took two lines of a head that was one line high."""
     async with serving(scenes.crowd(2)) as url:

@@ -65,7 +65,7 @@ export function Told({ text, about = "", here = "" }) {
   return html`<span>${parts}${(text || "").slice(end)}</span>`;
 }
 
-export const NodeLinks = ({ nodes, most = 5 }) => (nodes.length ? html`${nodes.slice(0, most).map((n, i) => html`${i ? ", " : ""}<a href=${nodeLink(n)}>${n}</a>`)}${
+export const NodeLinks = ({ nodes, most = 5 }) => (nodes.length ? html`${nodes.slice(0, most).map((n, i) => html`${i ? ", " : ""}<a href=${nodeLink(n)}><${Name}>${n}<//></a>`)}${
   nodes.length > most && ` and ${nodes.length - most} more`}` : "–");
 
 // Beside the list on a wide window, over it on a narrow one. It takes the focus, gives it back, and closes with Escape.
