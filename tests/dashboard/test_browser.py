@@ -379,3 +379,17 @@ async def test_the_login_form_accepts_the_token(browser: Browser, monkeypatch: p
         await expect(page.get_by_label("Colour by")).to_have_value("group")  # the shared address is kept
         await page.get_by_role("button", name="Log out").click()
         await expect(page.get_by_label("Token of this controller")).to_be_visible()
+
+
+async def test_the_way_back_after_a_logout_shows_nothing(browser: Browser):
+    """A browser keeps a page that was left as it was; it was there to be read for seconds."""
+    async with serving(scenes.crowd(3), access=Access("0.0.0.0", "correct-horse-battery")) as url:
+        page = await browser.new_page()
+        await page.goto(url)
+        await page.get_by_label("Token of this controller").fill("correct-horse-battery")
+        await page.keyboard.press("Enter")
+        await expect(page.locator("a.card")).to_have_count(3)
+        await page.context.clear_cookies()
+        await page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+        await expect(page.get_by_label("Token of this controller")).to_be_visible()
+        await page.close()

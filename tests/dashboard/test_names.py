@@ -147,6 +147,28 @@ async def test_nothing_is_said_of_the_time_before_the_first_decision_that_is_kep
         await page.close()
 
 
+async def test_what_made_way_and_is_gone_does_not_wait(browser: Browser):
+    """The picture of its life had a pod wait for ever that nobody will make again."""
+    shown = scenes.crowd(3)
+    gone = [{"pod": "dev/p-9-9", "unit": "Pod/dev/p-9-9", "node": "h100-1"}]
+    gang = [{"pod": "dev/gone-0", "unit": "PodGroup/dev/gone", "node": "h100-1"}]
+    log = DecisionLog()
+    put(shown, pod_group("gone", 1))
+    for unit, outcome, went, minutes in (
+        ("Pod/dev/p-9-9", "scheduled", [], 30),
+        ("PodGroup/dev/gone", "scheduled", [], 30),
+        ("PodGroup/dev/team-2", "preempts", [*gone, *gang], 10),
+    ):
+        time = datetime.now(UTC) - timedelta(minutes=minutes)
+        log.add(Decision(time=time, controller="x", for_=unit, outcome=outcome, victims=went))
+    async with serving(shown, log) as url:
+        page = await browser.new_page()
+        for unit in ("Pod%2Fdev%2Fp-9-9", "PodGroup%2Fdev%2Fgone"):
+            await look(page, url, f"unit/of/{unit}")
+            await expect(page.get_by_role("img", name="running for 20m, then gone for 10m")).to_be_visible()
+        await page.close()
+
+
 async def test_what_is_unfolded_can_be_read_on_a_phone(browser: Browser):
     """Its table had no width there."""
     async with serving(scenes.sweep()) as url:

@@ -131,10 +131,13 @@ export function useLiveState() {
       timer = setTimeout(() => { if (stream.readyState === EventSource.CLOSED) listen(); refresh(); }, AGAIN_AFTER);
     };
     const seen = () => { if (!document.hidden && again) refresh(); };
+    // Back on a page that the browser kept: whoever logged out meanwhile must not see it, the others see what is new at once.
+    const back = (event) => { if (event.persisted && latest && latest.login) location.reload(); else if (event.persisted) refresh(); };
     document.addEventListener("visibilitychange", seen);
+    addEventListener("pageshow", back);
     listen();
     refresh();
-    return () => { closed = true; clearTimeout(timer); stream.close(); document.removeEventListener("visibilitychange", seen); };
+    return () => { closed = true; clearTimeout(timer); stream.close(); document.removeEventListener("visibilitychange", seen); removeEventListener("pageshow", back); };
   }, []);
   return [state, contact];
 }

@@ -58,8 +58,12 @@ const AFTER = { created: "waiting", preempts: "nominated", waits: "nominated", s
 const decided = (m) => (m.outcome === "scheduled" && m.by === "quota" ? "got its quota" : m.outcome === "preempts" && !m.others.length ? "got a place that others are leaving" : WORDS[m.outcome] || m.outcome);
 const what = (m) => (m.role === "made way" ? `made way with ${plural(m.pods, "pod")} for` : m.role === "state" ? m.what : m.back ? `is back: ${decided(m)}` : decided(m));
 
+// Nothing of it is there that could wait: a pod that made way does not come back, nor does a group nobody makes pods for.
+const over = (story) => !story.known || (kindOf(story.unit) === "PodGroup" && !story.pods.length && !story.queue);
+
 // From the oldest moment to now, in stretches of one state.
-function stretches(items, now) {
+function stretches(story, now) {
+  const { items } = story;
   const found = [];
   for (const moment of [...items].reverse()) {
     const state = moment.role === "made way" ? (moment.stays ? "running" : "waiting") : AFTER[moment.outcome];
@@ -69,12 +73,14 @@ function stretches(items, now) {
     if (last) last.end = begin;
     found.push({ state, begin, moment });
   }
-  if (found.length) found[found.length - 1].end = Math.max(now, found[found.length - 1].begin);
+  const last = found[found.length - 1];
+  if (last) last.end = Math.max(now, last.begin);
+  if (last && last.state === "waiting" && items[0].role === "made way" && over(story)) last.state = "gone";
   return found;
 }
 
-function Line({ items, now }) {
-  const parts = stretches(items, now);
+function Line({ story, now }) {
+  const parts = stretches(story, now);
   if (!parts.length) return null;
   const whole = Math.max(1, parts[parts.length - 1].end - parts[0].begin);
   const told = parts.map((p) => `${p.state} for ${span((p.end - p.begin) / 1000)}`).join(", then ");
@@ -103,7 +109,7 @@ function Life({ story, now }) {
   if (story.place && !story.items.length) return null;
   return html`<section class="sheet" aria-label="Its life"><h2>Its life</h2>
     ${!story.items.length && html`<p class="note">${story.known ? "No decision about it is kept." : "No decision about it is kept, and nothing of it runs or waits."}</p>`}
-    <${Line} items=${story.items} now=${now} />
+    <${Line} story=${story} now=${now} />
     ${story.items.length > 0 && html`<ol class="life">${story.items.map((moment) => html`<${Moment} key=${begun(moment)} moment=${moment} unit=${story.unit} />`)}</ol>`}
     ${story.more > 0 && html`<p class="note">${plural(story.more, "older moment")} not shown.</p>`}</section>`;
 }
