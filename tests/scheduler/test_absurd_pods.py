@@ -14,7 +14,7 @@ MIN_RUNTIME = "reprieve.dev/min-runtime"
 @pytest.mark.parametrize("grace", [10**12, 2**63 - 1])
 async def test_a_pod_with_an_endless_grace_period_can_be_preempted(grace):
     async with cluster(1, 4) as live, scheduling(live):
-        await live.create(PODS, pod("low", "4", grace=grace))
+        await live.create(PODS, pod("low", "4", terminationGracePeriodSeconds=grace))
         await live.until(lambda: live.bound() == ["low"])
         await live.create(PODS, pod("high", "4", "high"))
         await live.until(lambda: live.bound() == ["high"])
