@@ -3,17 +3,20 @@ judged.
 """
 
 import copy
+import threading
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprieve.server.custom_resources import structural
+from reprieve.server.custom_resources import definitions, structural
 from reprieve.server.custom_resources.definitions import problems, resources_of
 from reprieve.server.errors import ApiError
 from tests.server.rig import condition, running
 from tests.server.widgets import definition, widget
+from tests.server.wire import connected
+from tests.waiting import eventually
 
 Doc = dict[str, Any]
 
@@ -248,3 +251,37 @@ async def test_a_definition_is_established_served_and_withdrawn() -> None:
         await rig.settle()
         with pytest.raises(ApiError):
             rig.api.peek("widgets.example.com", "w", "default")
+
+
+async def test_a_large_schema_is_judged_once_and_beside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight times in the loop before: by the write, by what serves it and by its controller, and with each
+    change of a label again."""
+    judged: list[str] = []
+    judge = definitions._pattern_problems
+
+    def noting(schema: Doc, path: str) -> list[Any]:
+        judged.append(threading.current_thread().name)
+        return judge(schema, path)
+
+    monkeypatch.setattr(definitions, "_pattern_problems", noting)
+    large = definition()
+    schema = large["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    schema["properties"] |= {f"f{number}": {"type": "string"} for number in range(2_000)}
+    place = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    async with connected(controllers=True) as wire:
+        assert (await wire.post(place, large)).status == 201
+        name = f"{place}/{large['metadata']['name']}"
+
+        async def established() -> bool:
+            found = (await wire.get(name)).body
+            return any(each["type"] == "Established" for each in found["status"].get("conditions", ()))
+
+        await eventually(established, "it is served")
+        patch = {"metadata": {"labels": {"a": "b"}}}
+        assert (await wire.patch(name, patch)).status == 200
+        assert [each.partition("_")[0] for each in judged] == ["reprieve-bodies"]
+        schema["properties"]["f1"]["pattern"] = "("
+        refused = await wire.patch(name, {"spec": large["spec"]})
+        assert (refused.status, "regular expression" in refused.message) == (422, True)
+        again = await wire.patch(name, {"spec": large["spec"]})
+        assert again.status == 422, "what is wrong is not remembered as right"

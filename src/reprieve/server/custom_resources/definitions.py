@@ -5,6 +5,7 @@ one `ResourceInfo` for each served version, with hooks that default, prune and v
 their schema only; nothing is converted between them (strategy `None`; webhooks are accepted and not called).
 """
 
+import hashlib
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -15,7 +16,7 @@ from reprieve.objects import Document, dns_label, dns_subdomain
 from reprieve.server import errors
 from reprieve.server.custom_resources import structural
 from reprieve.server.custom_resources.jsonpath import InvalidPath, JsonPath
-from reprieve.server.documents import items
+from reprieve.server.documents import at, items
 from reprieve.server.errors import ApiError, Cause, forbidden_field, invalid_value, not_supported, required
 from reprieve.server.registry import PrinterColumn, ResourceInfo, ScalePaths
 
@@ -68,7 +69,7 @@ def _resource(spec: Document, version: Document, storage: str) -> ResourceInfo:
             str(each.get("jsonPath", "")).removeprefix(".") for each in items(version, "selectableFields")
         ),
         default=lambda doc: structural.apply_defaults(doc, schema),
-        downgrade=_defaulted(schema) if structural.has_defaults(schema) else None,
+        downgrade=_defaulted(schema) if _has_defaults(schema) else None,
         prune=None if open_ended else lambda doc: structural.prune(doc, schema),
         validate=lambda new, _old: structural.validate(new, schema),
         unknown=lambda doc: structural.unknown_paths(doc, schema),
@@ -185,7 +186,7 @@ def _version_problems(version: Document, path: str, open_ended: bool) -> list[Ca
             causes.append(
                 invalid_value(f"{where}.type", schema.get("type", ""), "must be object at the root")
             )
-        causes += _schema_problems(schema, where, 0) + _pattern_problems(schema, where)
+        causes += _sound_problems(schema, where)
     for index, column in enumerate(version.get("additionalPrinterColumns") or ()):
         causes += _column_problems(column, f"{path}.additionalPrinterColumns[{index}]")
     scale = (version.get("subresources") or {}).get("scale")
@@ -193,6 +194,42 @@ def _version_problems(version: Document, path: str, open_ended: bool) -> list[Ca
         if not isinstance(scale, dict) or not scale.get(field):
             causes.append(required(f"{path}.subresources.scale.{field}"))
     return causes
+
+
+_MOST_SOUND = 512
+_sound: dict[bytes, bool] = {}
+"""Digests of schemas in which nothing is wrong, and whether they have defaults. A definition is looked at
+again with each write of its labels or status, several times; the largest schemas take half a second."""
+
+
+def learn(definition: Document) -> None:
+    """Look at its schemas beforehand, beside the loop: the write then finds them known if they are right."""
+    for version in items(definition, "spec", "versions"):
+        schema = at(version, "schema", "openAPIV3Schema")
+        if isinstance(schema, dict):
+            _sound_problems(schema, "")
+
+
+def _sound_problems(schema: Document, where: str) -> list[Cause]:
+    digest = _digest(schema)
+    if digest in _sound:
+        return []
+    causes = _schema_problems(schema, where, 0) + _pattern_problems(schema, where)
+    if not causes:
+        defaults = structural.has_defaults(schema)
+        if len(_sound) >= _MOST_SOUND:
+            _sound.clear()
+        _sound[digest] = defaults
+    return causes
+
+
+def _has_defaults(schema: Document) -> bool:
+    known = _sound.get(_digest(schema))
+    return structural.has_defaults(schema) if known is None else known
+
+
+def _digest(schema: Document) -> bytes:
+    return hashlib.sha256(msgspec.json.encode(schema)).digest()
 
 
 def _column_problems(column: Document, path: str) -> list[Cause]:

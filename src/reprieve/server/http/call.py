@@ -10,6 +10,7 @@ from aiohttp import web
 
 from reprieve.objects import Document, Problem, contradictions, modernise
 from reprieve.server.backend import Backend, DeleteOptions, WriteOptions
+from reprieve.server.custom_resources.definitions import learn
 from reprieve.server.custom_resources.serving import DEFINITIONS
 from reprieve.server.errors import (
     ApiError,
@@ -171,6 +172,8 @@ class Call:
                 self._modernise(document)
             if media == APPLY_PATCH:
                 check_applied(self.resource, document)
+            if self.resource.storage_key == DEFINITIONS:
+                learn(document)
             return validate_fields(self.resource, document, mode, duplicates)
 
         self.warnings += await aside(len(body), validated)

@@ -204,7 +204,7 @@ async def _patch(call: Call) -> web.StreamResponse:
         with as_patch_problems():
             await call.validate(patch)
     options = call.options(is_true(call.query, "force"))
-    record = await _patched_aside(call, patch, options) if media == JSON_PATCH else None
+    record = await _patched_aside(call, media, patch, options) if media != APPLY_PATCH else None
     created = False
     if record is None:
         record, created = writes.patch(
@@ -216,36 +216,39 @@ async def _patch(call: Call) -> web.StreamResponse:
             patch,
             options,
             target.subresource,
-            call.check_fields if media == JSON_PATCH else _size_check(call, media == APPLY_PATCH),
+            _review(call, media),
         )
     call.warnings += warnings_about(resource, record, created)
     return await call.answer_record(record, 201 if created else 200)
 
 
-def _size_check(call: Call, applied: bool) -> Callable[[Document], None] | None:
-    """For objects with so many bytes that they may have too many fields."""
-    target = call.target
+def _review(call: Call, media: str) -> Callable[[Document], None] | None:
+    """What looks at the result of a patch: at its size if it has so many bytes that it may have too many
+    fields, and at all fields of what a JSON patch leaves behind."""
+    if media == JSON_PATCH:
+        return call.check_fields
+    target, applied = call.target, media == APPLY_PATCH
     current = call.backend.store.head(call.resource.storage_key, target.namespace, target.name)
     if current is None or len(current.raw) < _BYTES_OF_A_FIELD * call.most_fields(applied):
         return None
     return partial(call.check_size, applied=applied)
 
 
-async def _patched_aside(call: Call, operations: list[Any], options: WriteOptions) -> Record | None:
-    """Many operations, or copies, of which each may be large, are carried out beside the loop, and the result
-    is written if nobody else has written meanwhile. None when there are few, or when somebody always has.
+async def _patched_aside(call: Call, media: str, patch: Any, options: WriteOptions) -> Record | None:
+    """A patch that is much work is carried out beside the loop, and the result is written if nobody else has
+    written meanwhile. None when it is little, or when somebody always has.
     """
     resource, target, store = call.resource, call.target, call.backend.store
-    copies = any(isinstance(each, dict) and each.get("op") == "copy" for each in operations)
-    if not copies and len(operations) < _MANY_OPERATIONS:
+    if not await _is_much(call, media, patch):
         return None
     for _ in range(_PATCH_ATTEMPTS):
         current = store.head(resource.storage_key, target.namespace, target.name)
         if current is None:
             return None
         before = writes.served(resource, current)
-        after = await aside(LARGE_BYTES, partial(apply_patch, JSON_PATCH, before, operations, resource))
+        after = await aside(LARGE_BYTES, partial(apply_patch, media, before, patch, resource))
         if store.head(resource.storage_key, target.namespace, target.name) is current:
+            review = _review(call, media)
             return writes.write_patched(
                 call.backend,
                 resource,
@@ -254,9 +257,17 @@ async def _patched_aside(call: Call, operations: list[Any], options: WriteOption
                 after,
                 options,
                 target.subresource,
-                call.check_fields,
+                review,
             )
     return None
+
+
+async def _is_much(call: Call, media: str, patch: Any) -> bool:
+    """Many operations, copies, of which each may be large, or lists that may be merged with long ones."""
+    if media != JSON_PATCH:
+        return len(await call.body()) >= LARGE_BYTES
+    copies = any(isinstance(each, dict) and each.get("op") == "copy" for each in patch)
+    return copies or len(patch) >= _MANY_OPERATIONS
 
 
 async def _delete(call: Call) -> web.StreamResponse:
