@@ -122,6 +122,34 @@ async def test_a_wrong_token_is_answered_with_a_sentence(monkeypatch: pytest.Mon
         assert "unsafe" not in response.headers["Content-Security-Policy"]
 
 
+FORM = "application/x-www-form-urlencoded"
+
+
+@pytest.mark.parametrize(
+    ("media", "body"),
+    [
+        (f"{FORM}; charset=nosuch", b"token=x"),
+        (FORM, b"token=\xff"),
+        (FORM, b"a&" * 100_000),
+        (FORM, b"token=" + TOKEN.encode() + b"&a" * 100),
+        ("multipart/form-data; boundary=x", b"--y\r\n"),
+        ("multipart/form-data", b'--x\r\nContent-Disposition: form-data; name="token"\r\n\r\n1\r\n--x--\r\n'),
+    ],
+)
+async def test_whatever_is_sent_as_a_login_is_a_wrong_token_and_no_line_in_the_log(
+    media: str, body: bytes, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    """Strangers made a traceback in the log of every request that could not be read."""
+    monkeypatch.setattr("reprieve.dashboard.guard.WRONG_TOKEN_SECONDS", 0.0)
+    async with (
+        visitor(Access("0.0.0.0", TOKEN)) as (visit, url),
+        visit.post(f"{url}/login", data=body, headers={"Content-Type": media}) as response,
+    ):
+        assert response.status == 401
+        assert "That is not the token of this controller." in await response.text()
+    assert not caplog.records
+
+
 async def test_explain_gives_the_controller_its_token_and_repeats_a_refusal():
     async with visitor(Access("0.0.0.0", TOKEN)) as (_, url):
         assert len(await RunningController(url, TOKEN).decisions()) == 1

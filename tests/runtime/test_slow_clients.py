@@ -1,6 +1,7 @@
 """The page's port sends away who is slow and who comes in crowds; everybody else is answered meanwhile."""
 
 import asyncio
+import zlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -71,3 +72,18 @@ async def test_a_crowd_is_refused_and_those_inside_are_served(monkeypatch: pytes
         for _, each in inside:
             each.close()
             await each.wait_closed()
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+@pytest.mark.parametrize("body", [b"no such thing", zlib.compress(b"a" * 100_000)])
+async def test_nothing_is_unpacked(
+    encoding: str, body: bytes, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A small body that unpacks to a large one held up the loop; one that cannot be unpacked was a 500 with a
+    traceback in the log."""
+    async with port(monkeypatch) as number:
+        head = f"POST /echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Encoding: {encoding}\r\n"
+        sent = await answer(number, f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+    assert sent.startswith(b"HTTP/1.1 200 OK")
+    assert sent.endswith(b"\r\n\r\n" + body)
+    assert not caplog.records

@@ -82,7 +82,13 @@ async def serve(
     if port:
         await _try(host, port)
     app.middlewares.insert(0, _body_in_time)
-    runner = _Runner(app, access_log=None, logger=strangers_log(), keepalive_timeout=IDLE_SECONDS)
+    runner = _Runner(
+        app,
+        access_log=None,
+        logger=strangers_log(),
+        keepalive_timeout=IDLE_SECONDS,
+        auto_decompress=False,  # nobody has a reason to, and a small body may unpack to a large one
+    )
     await runner.setup()
     try:
         await web.TCPSite(runner, host, port, ssl_context=context).start()
@@ -109,6 +115,8 @@ async def _body_in_time(
                 await request.read()  # which keeps it for the handler
         except TimeoutError:
             raise web.HTTPRequestTimeout(text="the body took too long to arrive\n") from None
+        except web.RequestPayloadError:
+            raise web.HTTPBadRequest(text="the body cannot be read as its head describes it\n") from None
     return await handler(request)
 
 
