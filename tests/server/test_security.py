@@ -5,6 +5,7 @@ import gzip
 import json
 import ssl
 import stat
+import zlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from reprieve.server import EmbeddedServer
 from reprieve.server.http.negotiation import Limits
 from reprieve.server.http.rest import Rest
 from tests.server.wire import CONFIG_MAPS, PODS, Wire, config_map, connected, pod
+from tests.steps import LONGEST_SECONDS, counted_steps
 from tests.waiting import PATIENCE
 
 
@@ -259,6 +261,23 @@ async def test_a_compressed_body_counts_with_its_real_size(wire: Wire) -> None:
     small = gzip.compress(json.dumps(config_map("a", n="1")).encode())
     assert (await wire("POST", CONFIG_MAPS, small, headers)).status == 201
     assert (await wire("POST", CONFIG_MAPS, b"not gzip", headers)).status == 400
+    assert (await wire("POST", CONFIG_MAPS, small[:-9], headers)).status == 400
+    assert (await wire("POST", CONFIG_MAPS, small, {"Content-Encoding": "br"})).status == 400
+    flat = zlib.compress(json.dumps(config_map("b", n="1")).encode())
+    assert (await wire("POST", CONFIG_MAPS, flat, {"Content-Encoding": "deflate"})).status == 201
+
+
+async def test_nothing_is_unpacked_for_strangers(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was refused was still unpacked, to be thrown away: half a second in the loop for 300 kB."""
+    bomb = gzip.compress(b"x" * 300_000_000)
+    headers = {"Content-Encoding": "gzip", "Authorization": "Bearer wrong"}
+    async with aiohttp.ClientSession() as stranger:
+        with counted_steps(monkeypatch) as steps:
+            async with stranger.post(wire.server.url + CONFIG_MAPS, data=bomb, headers=headers) as answer:
+                assert answer.status == 401
+            for _ in range(20):  # until it would have been unpacked
+                assert (await wire.get("/healthz")).status == 200
+    assert steps.longest < LONGEST_SECONDS, steps.what
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,7 @@ class EmbeddedServer:
             max_field_size=limits.header,
             access_log=None,
             logger=strangers_log(),
+            auto_decompress=False,  # else it goes on unpacking what was refused; see `Call.body`
         )
         self._runner = web.ServerRunner(server, shutdown_timeout=1.0)
         await self._runner.setup()

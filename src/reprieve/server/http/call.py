@@ -34,6 +34,7 @@ from reprieve.server.http.negotiation import (
     read_document,
     read_json,
     read_yaml,
+    unpacked,
     wanted_output,
 )
 from reprieve.server.http.paths import Target
@@ -87,6 +88,7 @@ class Call:
         self.identity = identity
         self.output = wanted_output(request.headers.get("Accept", ""))
         self.warnings: list[str] = []
+        self._body: bytes | None = None
         if resource.storage_key == "endpoints":
             self.warnings.append(
                 "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
@@ -123,6 +125,13 @@ class Call:
         return self.answer(body, content_type=renderer.content_type)
 
     async def body(self) -> bytes:
+        if self._body is None:
+            sent = await self._sent()
+            encoding = self.request.headers.get("Content-Encoding", "").strip().lower()
+            self._body = unpacked(sent, encoding, self.limits.body)
+        return self._body
+
+    async def _sent(self) -> bytes:
         limit = self.limits.body
         if (self.request.content_length or 0) > limit:
             raise too_large(f"the body is larger than {limit} bytes")

@@ -1,12 +1,13 @@
 """Which format the client wants, and how to read what it sent: media types, size, depth, number of values."""
 
 import re
+import zlib
 from functools import lru_cache
 from typing import Any
 
 import msgspec
 
-from reprieve.objects import UnreadableInput, parse_yaml
+from reprieve.objects import UnreadableInput, parse_yaml, shown
 from reprieve.server.errors import bad_request, not_acceptable, too_large, unsupported_media_type
 from reprieve.server.http import protobuf
 
@@ -116,6 +117,27 @@ def read_yaml(body: bytes, limits: Limits) -> Any:
     document = documents[0] if documents else None
     check_depth(document, limits.depth)
     return document
+
+
+_WINDOWS = {"gzip": 31, "deflate": 15}
+
+
+def unpacked(body: bytes, encoding: str, limit: int) -> bytes:
+    """What was sent compressed; no more of it is unpacked than a body may have."""
+    if encoding in ("", "identity"):
+        return body
+    if encoding not in _WINDOWS:
+        raise bad_request(f"Content-Encoding: {shown(encoding)} is not understood: gzip and deflate are")
+    unpacking = zlib.decompressobj(_WINDOWS[encoding])
+    try:
+        whole = unpacking.decompress(body, limit + 1)
+    except zlib.error:
+        raise bad_request("the body of the request cannot be read as its headers describe it") from None
+    if len(whole) > limit:
+        raise too_large(f"the body is larger than {limit} bytes")
+    if not unpacking.eof:
+        raise bad_request("the body of the request cannot be read as its headers describe it")
+    return whole
 
 
 def check_fields(document: dict[str, Any], limit: int) -> None:
