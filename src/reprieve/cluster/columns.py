@@ -27,6 +27,17 @@ def grown(column: NDArray[Any], size: int, fill: int = 0) -> NDArray[Any]:
     return wider
 
 
+def taller(table: NDArray[Any], rows: int) -> NDArray[Any]:
+    """The table with so many rows, new ones zero. It is the top of a larger one: whoever names ten thousand
+    resources would else have it copied as many times."""
+    whole = table.base
+    if not isinstance(whole, np.ndarray) or whole.shape[1:] != table.shape[1:] or len(whole) < rows:
+        whole = np.zeros((max(rows, 2 * len(table)), *table.shape[1:]), dtype=table.dtype)
+        whole[: len(table)] = table
+    top: NDArray[Any] = whole[:rows]
+    return top
+
+
 def summed(places: Rows, amounts: Ints, kinds: Rows, width: int) -> Ints | None:
     """The sum of `amounts[kinds]` at each place, exact in int64; None when there is nothing to add.
 

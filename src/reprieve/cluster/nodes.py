@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from reprieve.cluster.columns import Ints, Mask, Rows, grown
+from reprieve.cluster.columns import Ints, Mask, Rows, grown, taller
 from reprieve.objects import (
     ContainerImage,
     InvalidObject,
@@ -157,9 +157,8 @@ class NodeTable:
         if index is None:
             index = self.resource_index[name] = len(self.resources)
             self.resources.append(name)
-            pad = np.zeros((1, self.allocatable.shape[1]), dtype=np.int64)
-            self.allocatable = np.concatenate([self.allocatable, pad])
-            self.used = np.concatenate([self.used, pad])
+            self.allocatable = taller(self.allocatable, index + 1)
+            self.used = taller(self.used, index + 1)
         return index
 
     def topology(self, key: str) -> Topology:
