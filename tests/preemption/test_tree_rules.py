@@ -102,3 +102,17 @@ def test_a_tree_below_its_quorum_says_which_groups_lack_pods() -> None:
     found = planned(documents, "kep-5710")
     assert found.message == 'waiting for composite pod group "tree" tree to meet quorum'
     assert "PodGroup/default/b has 0 pods and needs 2 at once." in found.reasons
+
+
+@pytest.mark.parametrize("levels", [3, 4, 1500])
+def test_a_tree_ends_where_its_root_is_out_of_sight(levels: int) -> None:
+    """Chains of any length are answered: 1,500 levels were a RecursionError."""
+    groups = [builders.composite(f"c{number}", 1, parent=f"c{number + 1}") for number in range(levels)]
+    groups[-1] = builders.composite(f"c{levels - 1}", 1)
+    leaf = builders.pod_group("g", 1)
+    leaf["spec"] |= below("c0")
+    objects = [builders.node("n", 4), *groups, leaf, builders.pod("p", 1, group="g")]
+    top = plan(objects, f"CompositePodGroup/default/c{levels - 1}").to_dict()
+    bottom = plan(objects, "PodGroup/default/g").to_dict()
+    assert top["outcome"] == ("scheduled" if levels == 3 else "unschedulable")
+    assert bottom["outcome"] == ("scheduled" if levels == 3 else "gated")

@@ -17,6 +17,7 @@ from reprieve.cluster.classes import PodClass
 from reprieve.cluster.columns import LOST, NOWHERE, Ints, Mask, Rows, add_at
 from reprieve.cluster.device_holders import DeviceId, PoolId, Shares
 from reprieve.cluster.devices import DeviceTable
+from reprieve.cluster.hierarchy import MOST_LEVELS
 from reprieve.cluster.in_tree import plugin_of, required_by_driver
 from reprieve.cluster.nodes import CPU, EPHEMERAL, MAX_AMOUNT, MEMORY, PODS, NodeTable, Topology
 from reprieve.cluster.pod_volumes import PodVolumes
@@ -34,6 +35,7 @@ __all__ = [
     "LOST",
     "MAX_AMOUNT",
     "MEMORY",
+    "MOST_LEVELS",
     "NOT_OWNER",
     "NOT_STARTED",
     "NOWHERE",

@@ -56,9 +56,10 @@ class Hierarchy:
         return found
 
     def children(self, number: int) -> list[int]:
-        """The groups right below a composite group: the oldest first, then by name."""
+        """The groups right below a composite group: the oldest first, then by name. None that is so far down
+        that it does not see the root: whoever walks down ends there, however deep users nest."""
         group = self.objects.get(number)
-        if group is None:
+        if group is None or len(self.chain(number)) >= MOST_LEVELS:
             return []
         return sorted(self._children.get(group.key, ()), key=self._age)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from reprieve.cluster import MOST_LEVELS
 from reprieve.explain.advice.changes import Change
 from reprieve.explain.advice.draft import Draft
 from reprieve.explain.advice.node_changes import AddNodes
@@ -75,12 +76,13 @@ def below_quorum(scene: Scene) -> list[Change]:
     return found
 
 
-def _is_ready(scene: Scene, unit: Reference) -> bool:
-    """Whether enough pods exist for the group, or for enough of the groups below it."""
+def _is_ready(scene: Scene, unit: Reference, levels: int = MOST_LEVELS) -> bool:
+    """Whether enough pods exist for the group, or for enough of the groups below it, so many levels down."""
     table, draft = scene.cluster.groups, scene.draft
     group = table.object(table.number_of_unit(unit))
     if isinstance(group, CompositePodGroup):
-        return sum(_is_ready(scene, each) for each in draft.children(unit.key)) >= group.min_group_count
+        below = draft.children(unit.key) if levels > 1 else []
+        return sum(_is_ready(scene, each, levels - 1) for each in below) >= group.min_group_count
     return group is not None and len(draft.members(unit)) >= group.min_count
 
 
