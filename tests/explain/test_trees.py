@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
 import reprieve
 from reprieve.explain import Evidence, carried_out, explain
 from tests import builders
@@ -95,3 +97,18 @@ def test_a_group_of_a_tree_is_explained_with_the_tree() -> None:
 def test_a_tree_that_nobody_has_seen_is_said_to_be_missing() -> None:
     answer = explain("CompositePodGroup/default/tree", Evidence(racks(0)), NOW)
     assert "does not exist, or may not be seen" in answer.sentence
+
+
+@pytest.mark.parametrize("levels", [2, 1500])
+@pytest.mark.parametrize("closed", [False, True])
+def test_chains_and_circles_of_any_length_are_explained(levels: int, closed: bool) -> None:
+    """1,500 levels were a RecursionError, or took minutes."""
+    above = [f"c{number + 1}" for number in range(levels - 1)] + ["c0" if closed else ""]
+    composites = [builders.composite(f"c{number}", 1, parent=name) for number, name in enumerate(above)]
+    group = builders.pod_group("g", 1)
+    group["spec"] |= builders.below("c0")
+    objects = [builders.node("n", 4), *composites, group, builders.pod("p", 9, group="g")]
+    for unit in (f"compositepodgroup/default/c{levels - 1}", "pod/default/p"):
+        told = explain(unit, Evidence(objects, [], [], []), datetime(2026, 8, 23, tzinfo=UTC), None)
+        assert told.sentence
+        assert "2 groups" not in told.sentence, "there is one"

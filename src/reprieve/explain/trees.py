@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from reprieve.cluster import MOST_LEVELS
 from reprieve.config import Configuration
 from reprieve.explain.answer import Explanation
 from reprieve.explain.evictions import evictions_by
@@ -19,8 +20,8 @@ def explain_tree(
     target: Reference, evidence: Evidence, config: Mapping[str, Any] | None, now: datetime
 ) -> Explanation:
     tree = evidence.find("CompositePodGroup", target.key)
-    groups = list(_below(target.key, evidence))
-    keys = {key_of(group) for group in groups}
+    by_key = {key_of(group): group for group in _below(target.key, evidence)}  # a circle comes by it twice
+    groups, keys = list(by_key.values()), by_key.keys()
     members = members_of([pod for pod in evidence.of_kind("Pod") if group_key(pod) in keys])
     answer = Explanation(
         for_=str(target),
@@ -47,8 +48,8 @@ def _counts(running: list[Document], waiting: list[Document], groups: list[Docum
     return f"{len(running)} of {total} in {counted(len(groups), 'group')} below it have a node"
 
 
-def _below(key: str, evidence: Evidence, seen: frozenset[str] = frozenset()) -> Iterator[Document]:
-    """The PodGroups below a composite group."""
+def _below(key: str, evidence: Evidence, levels: int = MOST_LEVELS - 1) -> Iterator[Document]:
+    """The PodGroups below a composite group, no further down than the tree goes; that ends a circle, too."""
     namespace, _, name = key.rpartition("/")
 
     def child(document: Document) -> bool:
@@ -56,9 +57,8 @@ def _below(key: str, evidence: Evidence, seen: frozenset[str] = frozenset()) -> 
         return own == namespace and (document.get("spec") or {}).get("parentCompositePodGroupName") == name
 
     yield from filter(child, evidence.of_kind("PodGroup"))
-    for inner in filter(child, evidence.of_kind("CompositePodGroup")):
-        if key_of(inner) not in seen:
-            yield from _below(key_of(inner), evidence, seen | {key})
+    for inner in filter(child, evidence.of_kind("CompositePodGroup")) if levels > 1 else ():
+        yield from _below(key_of(inner), evidence, levels - 1)
 
 
 def _why(

@@ -4,6 +4,7 @@ import copy
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from reprieve.cluster import MOST_LEVELS
 from reprieve.objects import Document, Reference, group_key, kind_key, well_known
 
 _QUOTA_KINDS = ("Workload", "ClusterQueue", "LocalQueue")
@@ -102,9 +103,9 @@ class Draft:
         return found
 
     def below(self, composite: str) -> list[Reference]:
-        """All groups below a composite group, level by level."""
+        """All groups below a composite group, level by level, as far down as a tree goes."""
         found, level = list[Reference](), [composite]
-        while level:
+        for _ in range(MOST_LEVELS - 1):
             new = [each for key in level for each in self.children(key) if each not in found]
             found += new
             level = [each.key for each in new if each.kind == "CompositePodGroup"]
