@@ -7,7 +7,7 @@ same to a process.
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
@@ -17,21 +17,22 @@ from hypothesis import strategies as st
 
 from reprieve.config import Configuration
 from reprieve.controllers import quota
-from reprieve.kube import Client, Request, Response, Stream
+from reprieve.kube import Client, Request, Response, Transport
 from reprieve.local import controllers_of, local_cluster
 from reprieve.server import Habits, NodeTemplate
 from tests.controllers.any_kind import CONFIG, EXAMPLES, NODES, Case, World
 from tests.kinds_table import show
 from tests.scale import examples
+from tests.wrapped import Wrapped
 
 CHAPTERS = ["started", "preempted", "resumed"]
 
 
-class Deadly:
+class Deadly(Wrapped):
     """The controller's way to the server. It is cut for good at the drawn write about each kind."""
 
-    def __init__(self, inner: Any, steps: dict[str, tuple[int, bool]]) -> None:
-        self._inner = inner
+    def __init__(self, inner: Transport, steps: dict[str, tuple[int, bool]]) -> None:
+        super().__init__(inner)
         self._steps = steps
         """By namespace: how many writes are left, and whether the last one still arrives."""
         self.dead = asyncio.Event()
@@ -50,14 +51,6 @@ class Deadly:
         if self.dead.is_set():
             await asyncio.Event().wait()
         return await self._inner.call(request)
-
-    @asynccontextmanager
-    async def stream(self, request: Request) -> AsyncGenerator[Stream]:
-        async with self._inner.stream(request) as stream:
-            yield stream
-
-    async def close(self) -> None:
-        await self._inner.close()
 
 
 async def quota_controller(kubeconfig: Any, steps: dict[str, tuple[int, bool]]) -> None:

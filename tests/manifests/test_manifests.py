@@ -1,8 +1,6 @@
 """What `reprieve manifests` prints can be applied, and gives no right that is not used."""
 
 import re
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 
 import pytest
 import yaml
@@ -35,6 +33,7 @@ from tests.scheduler import equipped as device_tests
 from tests.scheduler.claims import claim, claiming, free_volume
 from tests.scheduler.live import POD_GROUPS, PODS, cluster, pod, pod_group, scheduling
 from tests.waiting import eventually
+from tests.wrapped import Wrapped
 
 
 @pytest.mark.parametrize("definition", crds(), ids=lambda each: each["metadata"]["name"])
@@ -125,11 +124,11 @@ def test_an_unknown_controller_is_refused():
 VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 
 
-class Noting:
+class Noting(Wrapped):
     """Notes what each request needs as (group, resource, verb)."""
 
     def __init__(self, inner):
-        self._inner = inner
+        super().__init__(inner)
         self.used = set()
 
     def _note(self, request):
@@ -148,16 +147,11 @@ class Noting:
 
     async def call(self, request):
         self._note(request)
-        return await self._inner.call(request)
+        return await super().call(request)
 
-    @asynccontextmanager
-    async def stream(self, request) -> AsyncGenerator:
+    def stream(self, request):
         self._note(request)
-        async with self._inner.stream(request) as stream:
-            yield stream
-
-    async def close(self):
-        await self._inner.close()
+        return super().stream(request)
 
 
 async def test_the_scheduler_uses_no_right_that_it_was_not_given_and_was_given_none_that_it_does_not_use():

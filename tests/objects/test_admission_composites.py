@@ -134,6 +134,8 @@ def test_only_min_count_changes_inside_a_tree_of_templates() -> None:
     place = "spec.compositePodGroupTemplates.0.podGroupTemplates.0"
     assert said(edited(SOUND, f"{place}.schedulingPolicy.gang.minCount", 1), old=SOUND) == []
     assert len(said(edited(SOUND, f"{place}.disruptionMode", {"all": {}}), old=SOUND)) == 1
+    claims = [{"name": "link", "resourceClaimName": "shared"}]
+    assert len(said(edited(SOUND, f"{place}.resourceClaims", claims), old=SOUND)) == 1
     assert said(edited(SOUND, f"{place}.name", "new"), old=SOUND) == [
         "spec.compositePodGroupTemplates[0].podGroupTemplates: the template 'driver' cannot be removed",
         "spec.compositePodGroupTemplates[0].podGroupTemplates[0].name: a template cannot be added",

@@ -3,7 +3,6 @@
 import asyncio
 import subprocess
 import sys
-from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from itertools import pairwise
 
@@ -18,35 +17,28 @@ from prometheus_client.openmetrics.exposition import generate_latest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from reprieve.config import Configuration
-from reprieve.controllers.scheduler.shell import Shell
 from reprieve.kube import Change
 from reprieve.objects.decode import decode
 from reprieve.records import Decision
 from reprieve.runtime import endpoints, tracing
 from reprieve.runtime.tracing import Tracing
-from reprieve.scheduler.core import Core
 from tests.builders import node
-from tests.scheduler.recorded import Recorded
+from tests.scheduler.bench import Bench
 from tests.scheduler.world import pod, pod_group
 from tests.waiting import PATIENCE
 
 
-class Traced:
+class Traced(Bench):
     """A scheduler's loop whose spans are kept."""
 
     def __init__(self, *documents):
         self.sent = InMemorySpanExporter()
         provider = TracerProvider()
         provider.add_span_processor(SimpleSpanProcessor(self.sent))
-        self.actions = Recorded()
         self.tracing = Tracing(provider.get_tracer("test"))
-        core = Core(Configuration.load(None), "reprieve")
-        self.shell = Shell(core, self.actions, tracing=self.tracing)
+        super().__init__(*documents, tracing=self.tracing)
         self.shell.records.follower = self.tracing.decided
         self.objects = {each["metadata"]["name"]: each for each in documents}
-        for each in documents:
-            each["metadata"].setdefault("uid", f"uid-{each['metadata']['name']}")
-            self.shell.observe(Change("ADDED", None, decode(each)))
 
     def deleted(self, name):
         view = decode(self.objects[name])
@@ -54,20 +46,6 @@ class Traced:
 
     def spans(self, name=""):
         return [each for each in self.sent.get_finished_spans() if each.name.startswith(name)]
-
-    @asynccontextmanager
-    async def running(self):
-        task = asyncio.create_task(self.shell.run())
-        try:
-            yield self
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-
-    async def until(self, done):
-        async with asyncio.timeout(PATIENCE):
-            while not done():
-                await asyncio.sleep(0)
 
 
 async def test_a_preemption_is_one_trace_from_creation_to_the_last_binding():

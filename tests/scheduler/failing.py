@@ -1,20 +1,20 @@
 """A network on which chosen requests go wrong, once each."""
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 
-from reprieve.kube import Request, Response, Stream, Transport
+from reprieve.kube import Request, Response, Transport
+from tests.wrapped import Wrapped
 
 REFUSAL = (
     b'{"kind":"Status","apiVersion":"v1","status":"Failure","code":403,"reason":"Forbidden","message":"no"}'
 )
 
 
-class Failing:
+class Failing(Wrapped):
     """The first `times` writes to paths with one of these ends are refused for good."""
 
     def __init__(self, inner: Transport, paths: Sequence[str], times: int) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._left = dict.fromkeys(paths, times)
 
     async def call(self, request: Request) -> Response:
@@ -22,12 +22,4 @@ class Failing:
             if request.method != "GET" and request.path.endswith(path) and left:
                 self._left[path] -= 1
                 return Response(403, REFUSAL, {})
-        return await self._inner.call(request)
-
-    @asynccontextmanager
-    async def stream(self, request: Request) -> AsyncGenerator[Stream]:
-        async with self._inner.stream(request) as stream:
-            yield stream
-
-    async def close(self) -> None:
-        await self._inner.close()
+        return await super().call(request)

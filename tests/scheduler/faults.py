@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from reprieve.kube import Request, Response, Stream, Transport, TransportError
+from tests.wrapped import Wrapped
 
 
 class Deck:
@@ -28,11 +29,11 @@ class Deck:
         return self._left.pop()
 
 
-class Faulty:
+class Faulty(Wrapped):
     """Around a real transport. One request in `one_in` goes wrong, each in its turn in one of four ways."""
 
     def __init__(self, inner: Transport, dice: random.Random, one_in: int = 20, delay: float = 0.02) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._dice = dice
         self._delay = delay
         luck = ["bad", *["good"] * (one_in - 1)]
@@ -72,9 +73,6 @@ class Faulty:
                 yield chunk[: len(chunk) // 2]
                 raise TransportError("cut off")
             yield chunk
-
-    async def close(self) -> None:
-        await self._inner.close()
 
 
 def _refusal(code: int, reason: str, headers: dict[str, str] | None = None) -> Response:

@@ -1,18 +1,17 @@
 """A network on which deletions of pods wait until the test lets them through."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
-from reprieve.kube import Request, Response, Stream, Transport
+from reprieve.kube import Request, Response, Transport
+from tests.wrapped import Wrapped
 
 
-class Held:
+class Held(Wrapped):
     """`answers`: the deletion happens at once, and only its answer waits."""
 
     def __init__(self, inner: Transport, *, answers: bool) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._answers = answers
         self._open = asyncio.Event()
         self.arrived = asyncio.Event()
@@ -31,11 +30,3 @@ class Held:
         self.arrived.set()
         await self._open.wait()
         return response if self._answers else await self._inner.call(request)
-
-    @asynccontextmanager
-    async def stream(self, request: Request) -> AsyncGenerator[Stream]:
-        async with self._inner.stream(request) as stream:
-            yield stream
-
-    async def close(self) -> None:
-        await self._inner.close()

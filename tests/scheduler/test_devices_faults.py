@@ -6,8 +6,6 @@ extended resource.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from typing import Any
 
 from hypothesis import given
@@ -22,7 +20,6 @@ from reprieve.kube import (
     Client,
     Request,
     Response,
-    Stream,
     Transport,
     TransportError,
     kubeconfig,
@@ -33,16 +30,17 @@ from tests.scheduler.equipped import DeviceJudge, asking, claim, claims, equip, 
 from tests.scheduler.failing import REFUSAL
 from tests.scheduler.live import Live, cluster, pod_group
 from tests.waiting import eventually
+from tests.wrapped import Wrapped
 
 WAYS = ("dies before", "dies after", "answer lost", "refused", "conflict")
 CONFLICT = REFUSAL.replace(b"403", b"409").replace(b"Forbidden", b"Conflict")
 
 
-class Doomed:
+class Doomed(Wrapped):
     """Writes fail in the drawn way at the drawn number; once dead, nothing goes through any more."""
 
     def __init__(self, inner: Transport, faults: dict[int, str]) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._faults = faults
         self._writes = 0
         self.dead = asyncio.Event()
@@ -68,14 +66,6 @@ class Doomed:
         if way is not None:
             raise TransportError(way)
         return await self._inner.call(request)
-
-    @asynccontextmanager
-    async def stream(self, request: Request) -> AsyncGenerator[Stream]:
-        async with self._inner.stream(request) as stream:
-            yield stream
-
-    async def close(self) -> None:
-        await self._inner.close()
 
 
 async def schedule(live: Live, faults: dict[int, str]) -> None:

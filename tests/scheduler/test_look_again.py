@@ -20,32 +20,25 @@ from tests.scheduler.live import PODS, cluster, pod
 from tests.scheduler.world import World, pod_group
 from tests.scheduler.world import pod as plain_pod
 from tests.waiting import PATIENCE, eventually
+from tests.wrapped import Wrapped
 
 
-class HeldMarks:
+class HeldMarks(Wrapped):
     """A network that performs marks at once and holds their answers; it counts what is sent."""
 
     def __init__(self, inner):
-        self._inner = inner
+        super().__init__(inner)
         self.marked = asyncio.Event()
         self.go_on = asyncio.Event()
         self.deletions = 0
 
     async def call(self, request):
         self.deletions += request.method == "DELETE"
-        answer = await self._inner.call(request)
+        answer = await super().call(request)
         if request.method == "PATCH" and b"evicted-for" in request.body and not self.go_on.is_set():
             self.marked.set()
             await self.go_on.wait()
         return answer
-
-    @asynccontextmanager
-    async def stream(self, request):
-        async with self._inner.stream(request) as stream:
-            yield stream
-
-    async def close(self):
-        await self._inner.close()
 
 
 class Clock:

@@ -1,50 +1,18 @@
 """The loop around the core: order of calls, failures, gates, records."""
 
 import asyncio
-from contextlib import asynccontextmanager
 
 import pytest
 
-from reprieve.config import Configuration
 from reprieve.controllers.scheduler.keyed_tasks import KeyedTasks
-from reprieve.controllers.scheduler.shell import Shell
 from reprieve.controllers.scheduler.statuses import AT_ONCE
 from reprieve.kube import Change
 from reprieve.objects import Reference
 from reprieve.objects.decode import decode
 from reprieve.scheduler.actions import ActionError, Bind, BindGang, SetPodCondition
-from reprieve.scheduler.core import Core
 from tests.builders import node
-from tests.scheduler.recorded import Recorded
+from tests.scheduler.bench import Bench
 from tests.scheduler.world import pod, pod_group
-from tests.waiting import PATIENCE
-
-
-class Bench:
-    def __init__(self, *documents, asynchronous=True):
-        self.actions = Recorded()
-        self.core = Core(Configuration.load(None), "reprieve")
-        self.shell = Shell(self.core, self.actions, asynchronous=asynchronous)
-        for document in documents:
-            document["metadata"].setdefault("uid", f"uid-{document['metadata']['name']}")
-            self.shell.observe(Change("ADDED", None, decode(document)))
-
-    @asynccontextmanager
-    async def running(self):
-        task = asyncio.create_task(self.shell.run())
-        try:
-            yield self
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-
-    async def until(self, done):
-        async with asyncio.timeout(PATIENCE):
-            while not done():
-                await asyncio.sleep(0)
-
-    def verbs(self, *wanted):
-        return [(verb, key.removeprefix("ns/")) for verb, key, _ in self.actions.calls if verb in wanted]
 
 
 def preemption(**options):

@@ -111,17 +111,27 @@ def _syntax(place: At, check: Callable[[str], str | None]) -> Problems:
         yield place.problem(f"{shown(place.value)} {wrong}")
 
 
-def quantity(place: At, *, negative: bool = False) -> Problems:
-    value = place.value
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return
+def nano_at(place: At) -> int | None:
+    """In billionths, if it is an amount at all; `quantity` says so if it is not."""
     try:
-        amount = nano(value)
+        return _nano(place)
+    except QuantityError:
+        return None
+
+
+def _nano(place: At) -> int | None:
+    value = place.value
+    return None if isinstance(value, bool) or not isinstance(value, str | int | float) else nano(value)
+
+
+def quantity(place: At, *, negative: bool = False) -> Problems:
+    try:
+        found = _nano(place)
     except QuantityError as error:
         yield place.problem(str(error))
         return
-    if amount < 0 and not negative:
-        yield place.problem(f"must not be negative, got {shown(value)}")
+    if found is not None and found < 0 and not negative:
+        yield place.problem(f"must not be negative, got {shown(place.value)}")
 
 
 def quantities(place: At, *, negative: bool = False) -> Problems:

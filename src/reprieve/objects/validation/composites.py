@@ -19,8 +19,9 @@ from reprieve.objects.validation.groups import (
     MOST_TEMPLATES,
     Gate,
     group_template,
-    same_policy,
+    group_templates_update,
     shared_fields,
+    templates_update,
     workload_reference,
 )
 
@@ -101,27 +102,13 @@ def _template(template: At, gate: Gate, *, allow_basic_all: bool) -> Problems:
 def composite_templates_update(new: At, old: At) -> Problems:
     """Nothing in a tree of templates changes but `gang.minCount` of a pod group template."""
     name = "compositePodGroupTemplates"
-    yield from _list_update(new.field(name), old.field(name), composite=True)
+    yield from templates_update(new.field(name), old.field(name), _composite_template_update)
 
 
-def _list_update(new: At, old: At, *, composite: bool) -> Problems:
-    known = {template.field("name").text: template for template in old.items()}
-    names = [template.field("name").text for template in new.items()]
-    for missing in [name for name in known if name not in names]:
-        yield new.problem(f"the template {missing!r} cannot be removed", FORBIDDEN)
-    for template in new.items():
-        earlier = known.get(template.field("name").text)
-        if earlier is None:
-            yield template.field("name").problem("a template cannot be added", FORBIDDEN)
-        elif composite:
-            yield from all_immutable(template, earlier, _FIXED_IN_TEMPLATE)
-            yield from composite_templates_update(template, earlier)
-            groups = "podGroupTemplates"
-            yield from _list_update(template.field(groups), earlier.field(groups), composite=False)
-        else:
-            fixed = tuple(name for name in _FIXED_IN_TEMPLATE if name != "schedulingPolicy")
-            yield from all_immutable(template, earlier, fixed)
-            yield from same_policy(template.field("schedulingPolicy"), earlier.field("schedulingPolicy"))
+def _composite_template_update(template: At, before: At) -> Problems:
+    yield from all_immutable(template, before, _FIXED_IN_TEMPLATE)
+    yield from composite_templates_update(template, before)
+    yield from group_templates_update(template, before)
 
 
 def _names(spec: At) -> Problems:

@@ -118,18 +118,32 @@ def workload_update(new: At, old: At) -> Problems:
     """Templates are neither added nor removed; inside them only `gang.minCount` may change."""
     spec, before = new.field("spec"), old.field("spec")
     yield from immutable(spec.field("controllerRef"), before.field("controllerRef"))
-    known = {template.field("name").text: template for template in before.field("podGroupTemplates").items()}
-    templates = spec.field("podGroupTemplates")
-    names = [template.field("name").text for template in templates.items()]
+    yield from group_templates_update(spec, before)
+
+
+def group_templates_update(parent: At, before: At) -> Problems:
+    """The pod group templates of a Workload, or of a composite template in it."""
+    name = "podGroupTemplates"
+    yield from templates_update(parent.field(name), before.field(name), _group_template_update)
+
+
+def _group_template_update(template: At, before: At) -> Problems:
+    yield from all_immutable(template, before, _FIXED_FIELDS)
+    yield from same_policy(template.field("schedulingPolicy"), before.field("schedulingPolicy"))
+
+
+def templates_update(new: At, old: At, changed: Callable[[At, At], Problems]) -> Problems:
+    """None is added or removed; `changed` judges each that is there before and after."""
+    known = {template.field("name").text: template for template in old.items()}
+    names = {template.field("name").text for template in new.items()}
     for missing in [name for name in known if name not in names]:
-        yield templates.problem(f"the template {missing!r} cannot be removed", FORBIDDEN)
-    for template in templates.items():
+        yield new.problem(f"the template {missing!r} cannot be removed", FORBIDDEN)
+    for template in new.items():
         earlier = known.get(template.field("name").text)
         if earlier is None:
             yield template.field("name").problem("a template cannot be added", FORBIDDEN)
-            continue
-        yield from all_immutable(template, earlier, _FIXED_FIELDS)
-        yield from same_policy(template.field("schedulingPolicy"), earlier.field("schedulingPolicy"))
+        else:
+            yield from changed(template, earlier)
 
 
 def _group_fields(spec: At, gate: Gate, *, allow_basic_all: bool) -> Problems:

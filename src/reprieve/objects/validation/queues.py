@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from reprieve.objects import well_known
-from reprieve.objects.quantity import QuantityError, nano
 from reprieve.objects.structure import DUPLICATE, FORBIDDEN
 from reprieve.objects.text import shown
 from reprieve.objects.validation.checks import (
@@ -14,6 +13,7 @@ from reprieve.objects.validation.checks import (
     int32,
     label_key,
     label_map,
+    nano_at,
     one_of,
     quantity,
     required,
@@ -162,7 +162,7 @@ def _preemption(place: At) -> Problems:
 def _weight(sharing: At) -> Problems:
     weight = sharing.field("weight")
     yield from quantity(weight)
-    if _nano(weight) == 1:
+    if nano_at(weight) == 1:
         yield weight.problem(f"must be 0 or more than one billionth, got {shown(weight.value)}")
 
 
@@ -212,20 +212,11 @@ def _resource_quota(resource: At, limits_allowed: bool, lending_capped: bool, ow
         yield from quantity(limit)
         if limit.is_set and not limits_allowed:
             yield limit.problem(f"has no meaning without {owner}", FORBIDDEN)
-    lending, most = _nano(resource.field("lendingLimit")), _nano(nominal)
+    lending, most = nano_at(resource.field("lendingLimit")), nano_at(nominal)
     if lending_capped and lending is not None and most is not None and lending > most:
         yield resource.field("lendingLimit").problem(
             f"must not be more than nominalQuota, {shown(nominal.value)}"
         )
-
-
-def _nano(place: At) -> int | None:
-    if isinstance(place.value, bool) or not isinstance(place.value, str | int | float):
-        return None
-    try:
-        return nano(place.value)
-    except QuantityError:
-        return None
 
 
 def _checks_strategy(spec: At, gate: Gate, old: At | None) -> Problems:

@@ -11,7 +11,7 @@ from reprieve.objects import labels
 from reprieve.objects.core import PodSpec, ResourceRequirements
 from reprieve.objects.defaults.resources import together
 from reprieve.objects.meta import Document
-from reprieve.objects.quantity import NANO, QuantityError, nano, written
+from reprieve.objects.quantity import NANO, QuantityError, written
 from reprieve.objects.resource_names import (
     STANDARD,
     is_extended,
@@ -22,7 +22,7 @@ from reprieve.objects.resource_names import (
 )
 from reprieve.objects.structure import FORBIDDEN, REQUIRED, UNSUPPORTED, Problem, nearest
 from reprieve.objects.text import shown
-from reprieve.objects.validation.checks import At, Problems, quantity
+from reprieve.objects.validation.checks import At, Problems, nano_at, quantity
 
 _BYTES = ("memory", "ephemeral-storage")
 
@@ -99,7 +99,7 @@ def _amounts(amounts: At) -> Problems:
 
 
 def _whole(name: str, amount: At) -> Problems:
-    if is_extended(name) and (found := _nano(amount)) is not None and found % NANO:
+    if is_extended(name) and (found := nano_at(amount)) is not None and found % NANO:
         message = f"must be an integer, got {shown(amount.value)}: {name} is handed out in whole ones"
         yield amount.problem(message)
 
@@ -107,7 +107,7 @@ def _whole(name: str, amount: At) -> Problems:
 def _within_limits(resources: At) -> Problems:
     limits = dict(resources.field("limits").members())
     for name, request in resources.field("requests").members():
-        wanted, most = _nano(request), _nano(limits.get(name, At(None)))
+        wanted, most = nano_at(request), nano_at(limits.get(name, At(None)))
         if wanted is None or most is None or wanted == most or most < 0:
             continue
         limit = limits[name].value
@@ -164,7 +164,7 @@ def part_bytes(document: Document) -> list[Problem]:
 def _parts(resources: At) -> Problems:
     for half in ("limits", "requests"):
         for name, amount in resources.field(half).members():
-            if name in _BYTES and amount.text.endswith("m") and (_nano(amount) or 0) % NANO:
+            if name in _BYTES and amount.text.endswith("m") and (nano_at(amount) or 0) % NANO:
                 text = f"{amount.text} is a part of a byte; {amount.text[:-1]}Mi was perhaps meant"
                 yield amount.problem(text)
 
@@ -189,7 +189,7 @@ def _meant(name: str) -> str:
 
 
 def _divisible(name: str, place: At) -> Problems:
-    size, found = _nano(At(name.partition("-")[2])), _nano(place)
+    size, found = nano_at(At(name.partition("-")[2])), nano_at(place)
     if not size:
         yield Problem(place.path, name, f"{shown(name)} does not name the size of a page, such as 2Mi")
     elif found is not None and found % size:
@@ -213,7 +213,7 @@ def _whole_pod(spec: At) -> Problems:
     for half, total in totals.items():
         for name, number in total.items():
             place = At(own.field(half, name).value, f"{own.field(half).path}[{name}]")
-            stated = _nano(place)
+            stated = nano_at(place)
             if stated is not None and number > stated and (half == "requests" or is_huge_pages(name)):
                 message = f"must be at least what the containers state together, {written(name, number)}"
                 yield place.problem(f"{message}, got {shown(place.value)}")
@@ -223,19 +223,9 @@ def _whole_pod(spec: At) -> Problems:
 
 def _within_pod(limits: At, most: At) -> Problems:
     for name, limit in limits.members():
-        own, whole = _nano(limit), _nano(most.field(name))
+        own, whole = nano_at(limit), nano_at(most.field(name))
         if own is not None and whole is not None and own > whole:
             yield limit.problem(
                 f"must be less than or equal to the pod's limit of {most.field(name).value}, "
                 f"got {shown(limit.value)}"
             )
-
-
-def _nano(place: At) -> int | None:
-    """The amount, if it is one; another rule says so if it is not."""
-    if isinstance(place.value, bool) or not isinstance(place.value, str | int | float):
-        return None
-    try:
-        return nano(place.value)
-    except QuantityError:
-        return None
