@@ -89,7 +89,7 @@ def test_no_more_pods_of_a_job_are_placed_than_got_quota() -> None:
     world.run()
     assert world.where("j-0", "j-1", "j-2", "j-3") == ["n1", "n1", "", ""]
     assert why(world, "j-2") == (
-        "waits for quota: Job ns/j was admitted with 2 pods and has 4; "
+        "waits for quota: Job ns/j was admitted with 2 pods and has more; "
         "suspend it to have it queued again with its new size"
     )
     world.remove("Pod", "j-0")

@@ -76,15 +76,9 @@ class Core:
         for group in memory.cluster.groups.objects:
             if group is not None:
                 memory.holds.see_group(group, gone=False)
-        owners = {
-            uid
-            for pod in known
-            for uid in memory.holds.see_pod(pod, pod.metadata.deletion_timestamp is not None)
-        }
-        memory.hold_pods(owners, now)
-        for key in list(memory.waiting.pods):
-            if memory.hold(key):
-                memory.refresh(unit_of(memory.waiting.pods[key]), now)
+        for pod in known:
+            memory.holds.see_pod(pod, pod.metadata.deletion_timestamp is not None)
+        memory.look_again(memory.waiting.pods, now)
 
     def report(self, now: float) -> list[Action]:
         """What units that may not be tried yet have to say, as far as it is time."""

@@ -196,7 +196,7 @@ class Cycles:
             if memory.returns.on:
                 memory.returns.placed(who(pod))
             memory.waiting.take(key)
-            memory.holds.place(pod, placed=True)
+            memory.look_again(memory.holds.place(pod, placed=True), now)
             memory.binding[own] += 1
         # A pod that waits for its volumes or devices shows meanwhile where it is going to be.
         together = len(binds) > 1 or any(each.claims or devices.may_wait(each) for each in binds)

@@ -27,6 +27,7 @@ from reprieve.objects import (
     must_name_queue,
     well_known,
 )
+from reprieve.scheduler.crowds import Crowd
 
 QUEUE = well_known.QUEUE_LABEL
 RUN_IT = "is one running? (reprieve run --controllers scheduler,quota)"
@@ -36,9 +37,14 @@ RUN_IT = "is one running? (reprieve run --controllers scheduler,quota)"
 class _Owner:
     """What gets quota: a Job, a PodGroup or a pod. Known by its UID, even before it was seen."""
 
-    pods: dict[str, bool] = field(default_factory=dict)
-    """Its pods that are neither done nor on their way out, and whether each is placed."""
+    pods: Crowd = field(default_factory=Crowd)
+    """Its pods that are neither done nor on their way out."""
     workloads: dict[str, Workload] = field(default_factory=dict)
+
+    @property
+    def most(self) -> int | None:
+        """How many pods quota was given for."""
+        return max((each.admitted_pods for each in self.workloads.values() if each.may_run), default=None)
 
 
 class Holds:
@@ -51,14 +57,14 @@ class Holds:
         self._groups: dict[str, str] = {}
         """Keys of the PodGroups in queues."""
         self._owners: dict[str, _Owner] = {}
-        self._claims: dict[str, dict[str, bool]] = {}
-        """Pods that say they got the quota of a workload, by its UID, and whether each is placed."""
+        self._claims: dict[str, Crowd] = {}
+        """Pods that say they got the quota of a workload, by its UID."""
         self._claimed: dict[str, str] = {}
         """The UID that each of those pods names."""
         self._owned: dict[str, set[str]] = {}
         """The owners of each workload, by its key, and the workload itself for pods that got its quota."""
 
-    # --- what is seen: each method returns the UIDs of owners whose pods must be looked at again ------------
+    # --- what is seen: the UIDs of owners whose pods must be looked at again ------------------------------
 
     def see_job(self, job: JobOwner, gone: bool) -> set[str]:
         if gone:
@@ -88,50 +94,53 @@ class Holds:
             self._forget_if_empty(uid)
         return before | now
 
+    # --- what is seen of pods: the keys of those that must be looked at again ------------------------------
+
     def see_pod(self, pod: Pod, leaves: bool) -> set[str]:
         """A pod, placed or waiting; `leaves`: it is gone, done or on its way out."""
-        freed = self._see_claim(pod, leaves)
+        again = self._see_claim(pod, leaves)
         uid = _owner_of(pod)
         if not uid:
-            return freed
+            return again
         if uid != pod.metadata.uid and QUEUE in pod.metadata.labels:
             self._forget_alone(pod)  # it has got quota since
-        pods = self._owner(uid).pods
-        before = pods.get(pod.key)
-        if leaves:
-            pods.pop(pod.key, None)
-            self._forget_if_empty(uid)
-        else:
-            pods[pod.key] = bool(pod.spec.node_name) or bool(before)
-        if before is not pods.get(pod.key) and self._crowded(uid, bool(leaves)):
-            freed.add(uid)
-        return freed
+        owner = self._owner(uid)
+        again |= owner.pods.change(pod.key, _state(pod, leaves, owner.pods), owner.most)
+        self._forget_if_empty(uid)
+        return again
 
     def _see_claim(self, pod: Pod, leaves: bool) -> set[str]:
-        """Note whose quota a pod says it got; the workload whose quota others may get now."""
+        """Note whose quota a pod says it got."""
         uid = "" if leaves else pod.metadata.annotations.get(well_known.QUOTA_GIVEN_ANNOTATION, "")
         before = self._claimed.pop(pod.key, "")
-        freed = set()
+        again = set()
         if before and before != uid:
-            others = self._claims[before]
-            del others[pod.key]
-            if others:
-                freed.add(before)
-            else:
+            again = self._claims[before].change(pod.key, None, self._given(before))
+            if not self._claims[before]:
                 del self._claims[before]
         if uid:
             self._claimed[pod.key] = uid
-            claims = self._claims.setdefault(uid, {})
-            claims[pod.key] = bool(pod.spec.node_name) or claims.get(pod.key, False)
-        return freed
+            claims = self._claims.setdefault(uid, Crowd())
+            again |= claims.change(pod.key, _state(pod, leaves, claims), self._given(uid))
+        return again
 
-    def place(self, pod: Pod, placed: bool) -> None:
-        """The scheduler has decided to bind the pod, or the binding failed."""
+    def _given(self, uid: str) -> int | None:
+        """How many pods a workload was admitted with; None while it is not, or not known."""
+        owner = self._owners.get(uid)
+        known = () if owner is None else owner.workloads.values()
+        return next((each.admitted_pods for each in known if each.may_run and each.metadata.uid == uid), None)
+
+    def place(self, pod: Pod, placed: bool) -> set[str]:
+        """The scheduler has decided to bind the pod, or the binding failed: then its turn may be over."""
+        if not self.on:
+            return set()
+        again = {pod.key}
         owner = self._owners.get(_owner_of(pod))
         if owner is not None and pod.key in owner.pods:
-            owner.pods[pod.key] = placed
+            again |= owner.pods.change(pod.key, placed, owner.most)
         if claimed := self._claimed.get(pod.key):
-            self._claims[claimed][pod.key] = placed
+            again |= self._claims[claimed].change(pod.key, placed, self._given(claimed))
+        return again
 
     def pods_of(self, owners: Iterable[str]) -> set[str]:
         """Keys of the pods of these Jobs, and of those that name these Workloads."""
@@ -142,13 +151,6 @@ class Holds:
     def groups_of(self, owners: Iterable[str]) -> set[str]:
         """Keys of the PodGroups among these owners."""
         return {self._groups[uid] for uid in owners if uid in self._groups}
-
-    def _crowded(self, uid: str, one_less: bool) -> bool:
-        """Whether an owner has more pods than quota, or had: only then does one pod decide about another."""
-        owner = self._owners.get(uid)
-        if owner is None or not owner.workloads:
-            return False
-        return len(owner.pods) + one_less > max(each.admitted_pods for each in owner.workloads.values())
 
     # --- why a pod is held ----------------------------------------------------------------------------------
 
@@ -203,8 +205,8 @@ class Holds:
                 f"waits for quota: {name} is admitted, and this pod is not among those that got its quota: "
                 "there are more of them, or it is not like them; the events of the PodGroup say more"
             )
-        pods, most = self._claims.get(given, {}), named[0].admitted_pods
-        if len(pods) <= most or pod.key in _first(pods, most):
+        most = named[0].admitted_pods
+        if given not in self._claims or self._claims[given].gets(pod.key, most):
             return ""
         return (
             f"waits for quota: more pods say that they got the quota of Workload {named[0].key} than the "
@@ -233,13 +235,12 @@ class Holds:
         return [] if owner is None else [owner.workloads[key] for key in sorted(owner.workloads)]
 
     def _crowd(self, pod: Pod, name: str, found: list[Workload]) -> str:
-        """Of more pods than got quota those that are placed come first, then the oldest names."""
+        """No number of pods in the sentence: it would have to be written anew for all when one more comes."""
         given = max(each.admitted_pods for each in found if each.may_run)
-        pods = self._owners[_owner_of(pod)].pods
-        if len(pods) <= given or pod.key in _first(pods, given):
+        if self._owners[_owner_of(pod)].pods.gets(pod.key, given):
             return ""
         return (
-            f"waits for quota: {name} was admitted with {counted(given, 'pod')} and has {len(pods)}; "
+            f"waits for quota: {name} was admitted with {counted(given, 'pod')} and has more; "
             "suspend it to have it queued again with its new size"
         )
 
@@ -250,7 +251,8 @@ class Holds:
 
     def _forget_alone(self, pod: Pod) -> None:
         owner = self._owners.get(pod.metadata.uid)
-        if owner is not None and owner.pods.pop(pod.key, None) is not None:
+        if owner is not None:
+            owner.pods.change(pod.key, None, None)
             self._forget_if_empty(pod.metadata.uid)
 
     def _forget_if_empty(self, uid: str) -> None:
@@ -259,9 +261,9 @@ class Holds:
             del self._owners[uid]
 
 
-def _first(pods: dict[str, bool], number: int) -> list[str]:
-    """Those that are placed come first, then the oldest names."""
-    return sorted(pods, key=lambda key: (not pods[key], key))[:number]
+def _state(pod: Pod, leaves: bool, crowd: Crowd) -> bool | None:
+    """In a crowd: placed, waiting, or gone. Once decided, a placement counts until its binding fails."""
+    return None if leaves else bool(pod.spec.node_name) or crowd.is_placed(pod.key)
 
 
 def _not_admitted(name: str, queue: str, found: list[Workload]) -> str:

@@ -121,8 +121,8 @@ class Intake:
                 memory.headroom.look(pod.key, now)
             if memory.returns.on:
                 self._note_preempted(None, pod, now)
-            if memory.holds.on and (owners := self._seen(pod, gone=False)):
-                memory.hold_pods(owners, now)
+            if memory.holds.on:
+                memory.look_again(self._seen(pod, gone=False), now)
 
     def _pod(self, type: str, old: Pod | None, pod: Pod, now: float) -> None:
         gone = type == "DELETED" or pod.status.phase in well_known.TERMINAL_PHASES
@@ -143,15 +143,15 @@ class Intake:
             self._note_preempted(old, pod, now)
         if pod.spec.scheduling_group is not None:
             self._note_divergence(pod, gone)
-        owners = self._seen(pod, gone) if self._memory.holds.on else None
+        again = self._seen(pod, gone) if self._memory.holds.on else ()
         if gone:
             self._gone(pod, left, now)
         elif self._waiting.ours(pod):
             self._waits(old, pod, now)
         else:
             self._placed(old, pod, left, now)
-        if owners:
-            self._memory.hold_pods(owners, now)
+        if again:
+            self._memory.look_again(again, now)
 
     def _seen(self, pod: Pod, gone: bool) -> set[str]:
         return self._memory.holds.see_pod(pod, gone or pod.metadata.deletion_timestamp is not None)

@@ -121,6 +121,10 @@ class Memory:
         keys = self.holds.pods_of(owners)
         for group in self.holds.groups_of(owners):
             keys |= self.waiting.free(Reference.of("PodGroup", group)).keys()
+        self.look_again(keys, now)
+
+    def look_again(self, keys: Iterable[str], now: float) -> None:
+        """Something may have changed about the quota of these pods."""
         changed = {unit_of(self.waiting.pods[key]): None for key in sorted(keys) if self.hold(key)}
         for unit in changed:
             self.refresh(unit, now)

@@ -56,7 +56,7 @@ class Results:
         if memory.headroom.on:
             memory.headroom.look(key, now)
         memory.waiting.give_back(key)
-        memory.holds.place(waiting, placed=False)
+        memory.look_again(memory.holds.place(waiting, placed=False), now)
         self._failed.add(bind.unit)
         text = f"binding to {bind.node} failed: {error}"
         actions: list[Action] = [status.failed(bind.pod, text)]
