@@ -1,10 +1,10 @@
-"""How fast is the simulator?  python bench/simulate.py [--quick] [--traces FOLDER] [--reference]
+"""How fast is the simulator?  python bench/simulate.py [--quick] [--traces FOLDER] [--reference [NAME ...]]
 
 All jobs of two public traces, where they are at hand (philly.csv.gz and surf-halfyear.csv.gz in FOLDER, by
 default ../shared/traces or ../../shared/traces): Philly with gangs, and with quota too, on 106 nodes of eight
 GPUs; SURF on 512 nodes of 16 cores. Elsewhere a load that is drawn. Prints jobs and decisions a second, where
-the time goes, and memory. --reference compares every job of the nine scenarios with the reference program
-next to the traces.
+the time goes, and memory. --reference compares start and end of every job of the nine scenarios (or of those
+that are named, e.g. openb-110) with the reference program next to the traces.
 """
 
 import importlib.util
@@ -12,6 +12,7 @@ import random
 import resource
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +123,7 @@ def speed(folder: Path | None, quick: bool) -> None:
     measured("SURF, 512 x 16 cores", surf, cluster("n=512:cpu=16,memory=128Gi"))
 
 
-def reference(folder: Path) -> bool:
+def reference(folder: Path, names: Sequence[str]) -> bool:
     """Whether start and end of every job are the reference's, for both plain queues."""
     spec = importlib.util.spec_from_file_location("reference_fifo", folder / "reference_fifo.py")
     assert spec is not None
@@ -130,7 +131,7 @@ def reference(folder: Path) -> bool:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     good = True
-    for scenario in SCENARIOS.values():
+    for scenario in (SCENARIOS[name] for name in names):
         trace = scenario.cut(read_trace(folder / scenario.trace, drawn=True))
         jobs = module.load(**module.SCENARIOS[scenario.name.split("-")[0]][1])
         pool = cluster(f"pool=1:{GPU}={scenario.gpus},pods=100000")
@@ -158,7 +159,8 @@ def main() -> int:
         if folder is None:
             print("the reference is not here (../shared/traces)")
             return 1
-        return 0 if reference(folder) else 1
+        names = [each for each in sys.argv if each in SCENARIOS]
+        return 0 if reference(folder, names or list(SCENARIOS)) else 1
     speed(folder, "--quick" in sys.argv)
     return 0
 

@@ -222,6 +222,38 @@ def test_a_wrong_row_is_named_by_file_and_line_and_nothing_is_written(
     assert len(list(tmp_path.iterdir())) == 2
 
 
+TIMES = {
+    "philly": ("timestamp", "duration"),
+    "chronus": ("submit_time", "duration", "expect_time_list"),
+    "openb": ("creation_time", "deletion_time", "scheduled_time"),
+    "surf": ("submission_time", "duration", "deadline"),
+    "spot-gpu-2026": ("submit_time", "duration"),
+}
+MAY_BE_MISSING = {("openb", "deletion_time"), ("openb", "scheduled_time"), ("surf", "deadline")}
+
+
+@pytest.mark.parametrize(("format", "column"), [(each, column) for each in TIMES for column in TIMES[each]])
+@pytest.mark.parametrize("wrong", ["-5", "", "soon", "inf", "1e400", "5 6"])
+def test_no_time_of_any_row_is_taken_unseen(write, format, column, wrong):
+    """Also where it means nothing: the deadline of a best-effort job, the end of a pod that never began."""
+    if not wrong and (format, column) in MAY_BE_MISSING:
+        return
+    head, *rows = SAMPLES[format].splitlines()
+    rows = [each.split(",") for each in rows if each]
+    line = 3  # of chronus a best-effort job, of openb a pod that was never scheduled
+    rows[line - 2][head.split(",").index(column)] = wrong
+    path = write("\n".join([head, *map(",".join, rows)]) + "\n")
+    with pytest.raises(TraceError) as error:
+        read_foreign(format, path)
+    assert str(error.value).startswith(f"{path}:{line}: {column} ")
+
+
+def test_of_several_deadlines_all_are_looked_at(write):
+    for wrong in ("30-soon", "30--60", "30-"):
+        with pytest.raises(TraceError, match=r":4: expect_time_list is "):
+            read_foreign("chronus", write(CHRONUS.replace("30-60", wrong)))
+
+
 @pytest.mark.parametrize("format", SAMPLES)
 def test_a_file_cut_off_inside_any_line_is_refused(write, format):
     sample = SAMPLES[format]

@@ -195,26 +195,27 @@ class Quota:
 
     def put_workload(self, workload: Workload, now: datetime) -> None:
         """Add or update a workload: its conditions say whether it is counted, queued or neither."""
-        held = self.cache.workloads.get(workload.key)
+        key = workload.key
+        held = self.cache.workloads.get(key)
         if is_reserved(workload):
-            info = self._info(workload, _admitted_by(workload), held or self._waiting(workload.key))
-            self._forget(workload.key)
+            info = self._info(workload, _admitted_by(workload), held or self._waiting(key))
+            self._forget(key)
             self.cache.reserve(info)
             if not self.cache.capacity.unused:
                 self._look_for_domains(workload, now)
             if held is None:
-                self._wake(self.preemption_limit.reserved(info.key), now)
+                self._wake(self.preemption_limit.reserved(key), now)
             elif uses_less(info, held):
                 self.flush(held.queue, now)
             return
         if held is not None:
-            self.cache.release(workload.key)
-            self.second_passes.drop(workload.key)
+            self.cache.release(key)
+            self.second_passes.drop(key)
             self.flush(held.queue, now)
         if is_queueable(workload, self.rules):
             self._enqueue(workload, now, held)
         else:
-            self._drop_from_queues(workload.key, now)
+            self._drop_from_queues(key, now)
 
     def _look_for_domains(self, workload: Workload, now: datetime) -> None:
         """It has quota; if a place is still to be found for it, or a new one, it gets another turn."""

@@ -33,8 +33,9 @@ def reserve(workload: Workload, admission: Admission, checks: frozenset[str], no
         now,
         generation,
     )
-    for type in (well_known.EVICTED, well_known.PREEMPTED, well_known.BLOCKED_ON_PREEMPTION_GATES):
-        conditions = _turned_off(conditions, type, well_known.QUOTA_RESERVED, now, generation)
+    if workload.status.conditions:
+        for type in (well_known.EVICTED, well_known.PREEMPTED, well_known.BLOCKED_ON_PREEMPTION_GATES):
+            conditions = _turned_off(conditions, type, well_known.QUOTA_RESERVED, now, generation)
     states = workload.status.admission_checks
     if checks <= {state.name for state in states}:
         ready = all(state.state == well_known.READY for state in states)

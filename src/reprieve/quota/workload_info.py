@@ -176,20 +176,18 @@ def has_quota(workload: Workload) -> bool:
 
 def is_queueable(workload: Workload, rules: Rules) -> bool:
     """May wait in a queue."""
-    if (
-        is_true(workload, well_known.QUOTA_RESERVED)
-        or is_true(workload, well_known.FINISHED)
-        or not workload.spec.active
-    ):
-        return False
-    if is_true(workload, "WaitingForReplacementPods"):
+    if not workload.spec.active:
         return False
     if rules.admission_gated_by and workload.metadata.annotations.get(
         well_known.ADMISSION_GATED_BY_ANNOTATION
     ):
         return False
+    if not workload.status.conditions:
+        return True  # it is new
+    if is_true(workload, well_known.FINISHED) or is_true(workload, "WaitingForReplacementPods"):
+        return False
     reserved = find_condition(workload.status.conditions, well_known.QUOTA_RESERVED)
-    return reserved is None or reserved.reason != "OnHold"
+    return reserved is None or (reserved.status != "True" and reserved.reason != "OnHold")
 
 
 def backoff_over(workload: Workload, now: datetime) -> bool:
@@ -215,7 +213,8 @@ def has_closed_gate(workload: Workload, rules: Rules) -> bool:
 
 def _says(workload: Workload, annotation: str) -> bool:
     """Whether the annotation is there and does not say no."""
-    return workload.metadata.annotations.get(annotation, "false").lower() not in ("false", "no", "0")
+    said = workload.metadata.annotations.get(annotation)
+    return said is not None and said.lower() not in ("false", "no", "0")
 
 
 def _queue_time(workload: Workload, true: Mapping[str, Condition], rules: Rules) -> float:

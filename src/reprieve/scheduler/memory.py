@@ -73,7 +73,7 @@ class Memory:
         if not pods:
             if unit is not None:
                 unit.pods = pods
-                if not self.binding[ref]:
+                if not self.binding.get(ref):
                     self.queue.remove(ref, now)
                     self.preemptions.end(ref)
                     self.nominations.end_turn(ref)

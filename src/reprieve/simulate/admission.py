@@ -85,8 +85,9 @@ class Admission:
 
     def put(self, index: int, workload: Workload, now: int) -> None:
         """A workload as it is: it waits, or has its quota already."""
-        self._index[workload.key] = index
-        self._key[index] = workload.key
+        key = workload.key
+        self._index[key] = index
+        self._key[index] = key
         self._quota.put_workload(workload, instant(now))
 
     def held(self, index: int) -> Workload | None:

@@ -24,6 +24,7 @@ MOST_GPUS = 8
 _FINEST = Decimal("0.000001")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 """Digits can be matched in one way only, so a long text that is no number is refused in linear time."""
+_DASH = re.compile(r"(?<=[0-9.])-")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -95,8 +96,8 @@ class Fields:
         return (self.amount(column) * factor).to_integral_value(ROUND_CEILING)
 
     def first(self, column: str) -> Decimal:
-        """The first of several numbers that are joined by dashes."""
-        return self._number(column, self.needed(column).partition("-")[0])
+        """The first of several numbers that are joined by dashes; a second dash is a sign."""
+        return [self._number(column, each) for each in _DASH.split(self.needed(column))][0]
 
     def choice(self, column: str, known: Mapping[str, T]) -> T:
         text = self.needed(column)

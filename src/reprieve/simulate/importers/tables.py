@@ -37,6 +37,7 @@ CHRONUS_CLASSES = {"strict": 2, "soft": 1, "best": 0}
 def _chronus(row: Fields) -> Record:
     pods, gpu = row.gang("num_gpu")
     hint = row.choice("job_type", CHRONUS_CLASSES)
+    first_deadline = row.first("expect_time_list") * MINUTE
     return Record(
         name=f"chronus-{row.needed('job_id')}",
         submit=row.amount("submit_time") * MINUTE,
@@ -47,7 +48,7 @@ def _chronus(row: Fields) -> Record:
         hint=hint,
         kind=_training(gpu),
         # Of a best-effort job the field repeats the time of submission; soft ones have several deadlines.
-        deadline=row.first("expect_time_list") * MINUTE if hint else None,
+        deadline=first_deadline if hint else None,
     )
 
 
@@ -74,6 +75,7 @@ def _openb(row: Fields) -> Record:
 
 def _openb_duration(row: Fields, outcome: str) -> Decimal | None:
     if outcome == "pending" and not row.text("scheduled_time"):
+        row.optional("deletion_time")
         return None
     scheduled, deleted = row.amount("scheduled_time"), row.amount("deletion_time")
     return row.between(scheduled, deleted, "deletion_time is earlier than scheduled_time")
