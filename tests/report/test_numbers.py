@@ -117,3 +117,11 @@ def test_small_queues_are_taken_together():
     assert [group(job) for job in jobs] == ["a", "a", "a", "others", "others", "others"]
     assert large(count=100, nodes=1).classes == ["high", "normal", "low"]
     assert [run.name for run in small().runs] == ["kubernetes", "minimal-cost"]
+
+
+def test_who_comes_after_the_end_has_not_waited_in_vain():
+    """A curve of a run that was cut early stayed near zero: most jobs of the trace were still to come."""
+    jobs = [one("a", 0, 10), one("b", 0, 10, gpus=8), *(one(f"later-{n}", 90 + n, 10) for n in range(9))]
+    found = columns(run(jobs, gpu_nodes(1), until=50))
+    assert found.later.tolist() == [False, False] + [True] * 9
+    assert started_within(found, "low", np.array([1.0, 1e9])).tolist() == [0.5, 1.0]

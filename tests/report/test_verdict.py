@@ -84,6 +84,15 @@ def test_what_did_not_end_is_said():
     assert "A note about the file." in assumed
 
 
+def test_who_comes_after_the_end_is_no_job_that_did_not_end():
+    jobs = [one("a", 0, 50, gpus=8), one("b", 0, 50, gpus=8), one("later", 100, 1, gpus=8)]
+    study = study_of(jobs, gpu_nodes(1), ("fifo",), until=60)
+    (caution,) = cautions(study)
+    assert caution.startswith("fifo: 1 job of 2 did not end")
+    assert "1 job of the trace comes after the end." in study.assumptions()
+    assert cautions(study_of([jobs[0], jobs[2]], gpu_nodes(1), ("fifo",), until=60)) == []
+
+
 def test_a_case_says_why_in_the_words_of_the_decision():
     jobs = [
         one("first", 0, 100, gpus=8),

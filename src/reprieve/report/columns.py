@@ -28,9 +28,11 @@ class Columns:
         """GPU-hours or core-hours."""
         self.preempted = np.array([fate.preempted for fate in result.fates], int)
         self.klass = np.array([job.klass for job in jobs])
-        self.left_out = np.zeros(len(jobs), bool)
-        self.left_out[[*result.too_large, *result.unqueued]] = True
         end = seconds(result.end)
+        self.later = self.submit > end
+        """They come only after the end of a run that was cut: nobody has seen them wait."""
+        self.left_out = self.later.copy()
+        self.left_out[[*result.too_large, *result.unqueued]] = True
         started = self.first >= 0
         self.wait = np.where(started, self.first, np.maximum(end, self.submit)) - self.submit
         """For the first start; of a job that never started, until the end of the simulation."""

@@ -174,10 +174,10 @@ def cautions(study: Study) -> list[str]:
     """What keeps the numbers of the table from being compared as they stand."""
     found = []
     for run in study.runs:
-        metrics = run.metrics
-        if metrics.never:
+        metrics, later = run.metrics, int(run.columns.later.sum())
+        if never := metrics.never - later:
             found.append(
-                f"{run.name}: {counted_jobs(metrics.never)} of {metrics.jobs:,} did not end; means and "
+                f"{run.name}: {counted_jobs(never)} of {metrics.jobs - later:,} did not end; means and "
                 "percentiles are over those that did."
             )
     if len({run.metrics.ended for run in study.runs}) > 1:

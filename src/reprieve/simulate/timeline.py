@@ -142,6 +142,8 @@ class Timeline(ABC):
         end = self.now if self.settings.until is None or not self._left else self.settings.until
         self.lives.cut(end)
         said = [*notes]
+        if later := len(self._arrivals):
+            said.append(f"{counted(later, 'job')} of the trace {'comes' if later == 1 else 'come'} after the end")
         if self.too_large:
             said.append(f"{self._named(self.too_large, 'can never run here, larger than the cluster')}")
         if unqueued:

@@ -97,7 +97,8 @@ class Fields:
 
     def first(self, column: str) -> Decimal:
         """The first of several numbers that are joined by dashes; a second dash is a sign."""
-        return [self._number(column, each) for each in _DASH.split(self.needed(column))][0]
+        first, *_ = [self._number(column, each) for each in _DASH.split(self.needed(column))]
+        return first
 
     def choice(self, column: str, known: Mapping[str, T]) -> T:
         text = self.needed(column)
