@@ -347,9 +347,19 @@ def test_pods_of_another_scheduler_are_said_to_be_placed_as_by_this_one():
     assert len(ask(node("n", 4), pod("w", 2)).assumptions) == 2
 
 
-def test_an_expected_run_time_that_is_none_is_refused():
-    with pytest.raises(InvalidObject, match="'soon' is not a duration"):
-        ask(node("n", 4), running("a", 4, "soon"), pod("w", 2))
+@pytest.mark.parametrize("text", ["soon", "-5m", "1h\x1b[2J", "9" * 5000 + "h", "1h" * 500])
+def test_a_run_time_that_is_none_is_not_used_and_takes_nobodys_answer_away(text):
+    """Anybody may write it on a pod of his own, and everybody's questions read it."""
+    a, b = running("a", 2, text), running("b", 2, "90m")
+    found = ask(node("n", 4), a, b, pod("w", 2))
+    assert (found.outcome, minutes(found.start)) == ("later", 30)
+    (note,) = found.notes
+    assert note.startswith("Note: reprieve.dev/expected-runtime of Pod/default/a is not used: ")
+    assert len(note) < 300
+    assert note.isprintable()
+    found = ask(node("n", 4), running("a", 4, text), pod("w", 2))
+    assert (found.outcome, found.unknown) == ("unknown", ("Pod/default/a",))
+    assert found.notes == (note,)
 
 
 def test_a_job_whose_pods_would_have_the_names_of_others_is_refused():

@@ -52,6 +52,12 @@ def test_what_is_no_duration_is_refused(text: str) -> None:
         parse_duration(text)
 
 
+@pytest.mark.parametrize("text", ["9" * 5000 + "h", "0." + "1" * 5000 + "s", "1ns" * 50_000])
+def test_a_duration_of_thousands_of_digits_is_refused_in_a_short_sentence(text: str) -> None:
+    with pytest.raises(TimeError, match=r"^.{50,150}$"):
+        parse_duration(text)
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(0, "0s"), (5400, "1h30m0s"), (0.3, "300ms"), (1.5, "1.5s"), (-61, "-1m1s"), (2e-6, "2µs"),

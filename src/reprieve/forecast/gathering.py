@@ -1,6 +1,6 @@
 """A situation made of documents: whose pods they are, which workload they wait for, how long they run."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ from reprieve.forecast.reading import (
 )
 from reprieve.forecast.run_times import History, Likeness, RunTime, run_time
 from reprieve.forecast.situation import NO_WORKLOAD, Owner, Situation, Unit, moment
+from reprieve.forecast.wording import NAMED
 from reprieve.jobs import RUNTIMES, queue_of
 from reprieve.objects import (
     MOST_PODS,
@@ -45,6 +46,7 @@ from reprieve.objects import (
     ignored_sentence,
     kind_key,
     objects_in,
+    some,
     well_known,
 )
 from reprieve.records import Run
@@ -77,11 +79,13 @@ def gather(
     if left:
         notes.append(f"Note: {ignored_sentence(left)}.")
     notes += unfollowed(views)
+    known = found.owners()
+    notes += found.unread()
     return Situation(
         config=config,
         now=moment(now),
         objects=found.others,
-        owners=found.owners(),
+        owners=known,
         units=found.units,
         workloads=found.workloads,
         volumes=ephemeral_claims(raw),
@@ -125,6 +129,8 @@ class _Gathering:
         self._above = owners
         self._groups = {each.key: each for each in views if isinstance(each, PodGroup)}
         self._owners: dict[Reference, list[int]] = {}
+        self._unread: dict[Reference, str] = {}
+        """Owners that announce a run time that is none, and why."""
         self.units: list[Unit] = []
         self.others = [each for each in views if not isinstance(each, Pod | Workload)]
         self.others = [each for each in self.others if not isinstance(each, PodGroup)]
@@ -270,11 +276,24 @@ class _Gathering:
         elapsed = self._now - min(begun) if begun else 0
         return _Run(
             like=likeness(ref, queue),
-            announced=announced(says),
+            announced=self._announced(ref, says),
             limit=self._limit(ref, says, begun),
             elapsed=max(elapsed, *(self._stopped.get(uid, 0) for uid in self._uids(ref, pods))),
             endless=self._is_endless(ref, pods),
         )
+
+    def _announced(self, ref: Reference, says: Sequence[Document]) -> int | None:
+        """What somebody writes who has nothing to do with the question must not take the answer away."""
+        found = announced(says)
+        if found.unread:
+            self._unread[ref] = found.unread
+        return found.length
+
+    def unread(self) -> Iterator[str]:
+        """After `owners`: what was announced and counts for nothing."""
+        if self._unread:
+            who, why = some([*map(str, self._unread)], NAMED), next(iter(self._unread.values()))
+            yield f"Note: {well_known.EXPECTED_RUNTIME_ANNOTATION} of {who} is not used: {why}."
 
     def _limit(self, ref: Reference, says: Sequence[Document], begun: Sequence[int]) -> int | None:
         """From its start on. A Job counts from its own, which may be before its pods found a place."""

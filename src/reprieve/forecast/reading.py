@@ -9,13 +9,13 @@ from reprieve.forecast.run_times import Likeness
 from reprieve.jobs import JobKinds, ending, queue_of
 from reprieve.objects import (
     Document,
-    InvalidObject,
     Reference,
     TimeError,
     condition_of,
     kind_key,
     parse_duration,
     parse_time,
+    shown,
     well_known,
     whole_number,
 )
@@ -72,7 +72,13 @@ def is_service(ref: Reference, kinds: JobKinds) -> bool:
     return not row.ended and row.group != "batch"
 
 
-def announced(documents: Iterable[Document]) -> int | None:
+class Announced(NamedTuple):
+    length: int | None = None
+    unread: str = ""
+    """Why what it says is no run time."""
+
+
+def announced(documents: Iterable[Document]) -> Announced:
     """The first `reprieve.dev/expected-runtime` among them."""
     for each in documents:
         text = ((each.get("metadata") or {}).get("annotations") or {}).get(
@@ -80,15 +86,14 @@ def announced(documents: Iterable[Document]) -> int | None:
         )
         if text is None:
             continue
-        path = f"metadata.annotations[{well_known.EXPECTED_RUNTIME_ANNOTATION}]"
         try:
             seconds = parse_duration(str(text))
         except TimeError as error:
-            raise InvalidObject(path, text, str(error), str(Reference.read(each))) from error
-        if seconds < 0:
-            raise InvalidObject(path, text, f"must not be negative: {text!r}", str(Reference.read(each)))
-        return ticks(seconds)
-    return None
+            return Announced(unread=str(error))
+        return (
+            Announced(unread=f"{shown(str(text))} is negative") if seconds < 0 else Announced(ticks(seconds))
+        )
+    return Announced()
 
 
 def limit_of(documents: Iterable[Document]) -> int | None:

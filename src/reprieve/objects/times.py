@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
 from reprieve.objects.errors import ReprieveError
+from reprieve.objects.text import shown
 
 
 class TimeError(ReprieveError, ValueError):
@@ -35,13 +36,15 @@ _UNITS = {
 }
 _PART = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
 _LONGEST_DURATION = Fraction(2**63 - 1, 10**9)
+_LONGEST_TEXT = 200
+"""Nobody writes more of a duration, and whoever may annotate a pod may write a hundred thousand digits."""
 
 
 def parse_time(text: str) -> datetime:
     """An instant, in UTC. Fractions finer than a microsecond are cut off."""
     match = _TIME.fullmatch(text)
     if match is None:
-        raise TimeError(f"{text!r} is not a timestamp such as 2026-08-23T10:00:00Z")
+        raise TimeError(f"{shown(text)} is not a timestamp such as 2026-08-23T10:00:00Z")
     date, clock, fraction, zone = match.groups()
     micros = (fraction or "").ljust(6, "0")[:6]
     try:
@@ -71,11 +74,11 @@ def parse_duration(text: str) -> float:
     if body == "0":
         return 0.0
     total, position = Fraction(0), 0
-    while (match := _PART.match(body, position)) is not None:
+    while len(body) <= _LONGEST_TEXT and (match := _PART.match(body, position)) is not None:
         total += Fraction(match[1].rstrip(".")) * _UNITS[match[2]]
         position = match.end()
     if position == 0 or position != len(body) or total > _LONGEST_DURATION:
-        raise TimeError(f"{text!r} is not a duration such as 300ms, 5m or 1h30m")
+        raise TimeError(f"{shown(text)} is not a duration such as 300ms, 5m or 1h30m")
     return float(-total if text.startswith("-") else total)
 
 

@@ -143,7 +143,8 @@ class Timeline(ABC):
         self.lives.cut(end)
         said = [*notes]
         if later := len(self._arrivals):
-            said.append(f"{counted(later, 'job')} of the trace {'comes' if later == 1 else 'come'} after the end")
+            verb = "comes" if later == 1 else "come"
+            said.append(f"{counted(later, 'job')} of the trace {verb} after the end")
         if self.too_large:
             said.append(f"{self._named(self.too_large, 'can never run here, larger than the cluster')}")
         if unqueued:
