@@ -4,15 +4,17 @@ All jobs of two public traces, where they are at hand (philly.csv.gz and surf-ha
 default ../shared/traces or ../../shared/traces): Philly with gangs, and with quota too, on 106 nodes of eight
 GPUs; SURF on 512 nodes of 16 cores. Elsewhere a load that is drawn. Prints jobs and decisions a second, where
 the time goes, and memory. --reference compares start and end of every job of the nine scenarios (or of those
-that are named, e.g. openb-110) with the reference program next to the traces.
+that are named, e.g. openb-110) with the reference program next to the traces, and its metrics with
+reference.jsonl.
 """
 
 import importlib.util
+import json
 import random
 import resource
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +22,12 @@ from reprieve.objects import Object, decode_all
 from reprieve.server import NodeTemplate
 from reprieve.simulate import (
     SCENARIOS,
+    Group,
     Job,
+    Metrics,
     Settings,
     Task,
+    measure,
     policy,
     read_trace,
     simulate,
@@ -123,6 +128,37 @@ def speed(folder: Path | None, quick: bool) -> None:
     measured("SURF, 512 x 16 cores", surf, cluster("n=512:cpu=16,memory=128Gi"))
 
 
+def unlike(ours: Metrics, theirs: dict[str, Any]) -> float:
+    """The largest difference of a metric, as a share of it."""
+    assert ours.jct is not None
+    assert ours.delay is not None
+    assert ours.fairness is not None
+    pairs = [
+        (ours.makespan_hours, theirs["makespan_h"]),
+        (ours.utilisation_window, theirs["utilisation_window"]),
+        (ours.utilisation, theirs["utilisation_makespan"]),
+        (ours.lost_hours, theirs["lost_gpu_h"]),
+        (ours.goodput, theirs["goodput"]),
+        (ours.preemptions, theirs["preemptions"]),
+        (ours.preemptions_per_job, theirs["preemptions_per_job"]),
+        (ours.jain, theirs["jain"]),
+        (ours.fairness.p50, theirs["ftf"]["p50"]),
+        (ours.fairness.p99, theirs["ftf"]["p99"]),
+        (ours.fairness.max, theirs["ftf"]["max"]),
+        (ours.fairness.above_one, theirs["ftf"]["above_1"]),
+        (ours.deadlines_missed, theirs.get("deadline_missed")),
+        *_spreads(ours, theirs),
+        *(pair for label, each in theirs["by_class"].items() for pair in _spreads(ours.classes[label], each)),
+    ]
+    return max(abs((mine or 0) - (other or 0)) / max(1, abs(other or 0)) for mine, other in pairs)
+
+
+def _spreads(ours: Metrics | Group, theirs: dict[str, Any]) -> Iterator[tuple[float, float]]:
+    for mine, other in ((ours.jct, theirs["jct"]), (ours.delay, theirs["delay"])):
+        assert mine is not None
+        yield from ((mine.mean, other["avg"]), (mine.p50, other["p50"]), (mine.p99, other["p99"]))
+
+
 def reference(folder: Path, names: Sequence[str]) -> bool:
     """Whether start and end of every job are the reference's, for both plain queues."""
     spec = importlib.util.spec_from_file_location("reference_fifo", folder / "reference_fifo.py")
@@ -130,6 +166,8 @@ def reference(folder: Path, names: Sequence[str]) -> bool:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    lines = map(json.loads, (folder / "reference.jsonl").read_text().splitlines())
+    kept = {(f"{each['scenario']}-{each['level'].split()[0]}", each["policy"]): each for each in lines}
     good = True
     for scenario in (SCENARIOS[name] for name in names):
         trace = scenario.cut(read_trace(folder / scenario.trace, drawn=True))
@@ -144,8 +182,12 @@ def reference(folder: Path, names: Sequence[str]) -> bool:
             wrong = sum(
                 (fate.first, fate.finish) != (ticks(first), ticks(last)) for fate, first, last in times
             )
-            print(f"{scenario.name:12}{name:10}{len(jobs):7,} jobs, {wrong} differ", flush=True)
-            good = good and not wrong
+            off = unlike(measure(result, scenario.window), kept[scenario.name, name])
+            print(
+                f"{scenario.name:12}{name:10}{len(jobs):7,} jobs, {wrong} differ; metrics within {off:.0e}",
+                flush=True,
+            )
+            good = good and not wrong and off < 1e-9
     return good
 
 

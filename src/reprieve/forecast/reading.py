@@ -90,9 +90,9 @@ def announced(documents: Iterable[Document]) -> Announced:
             seconds = parse_duration(str(text))
         except TimeError as error:
             return Announced(unread=str(error))
-        return (
-            Announced(unread=f"{shown(str(text))} is negative") if seconds < 0 else Announced(ticks(seconds))
-        )
+        if seconds < 0:
+            return Announced(unread=f"{shown(str(text))} is negative")
+        return Announced(ticks(seconds))
     return Announced()
 
 

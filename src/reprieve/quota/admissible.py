@@ -9,7 +9,6 @@ from reprieve.objects import (
     Container,
     LimitRange,
     LimitRangeItem,
-    PodSet,
     ResourceList,
     Workload,
     all_requests,
@@ -45,7 +44,7 @@ def refusal(
     if namespace is None or not matches(queue.spec.namespace_selector, namespace):
         message = "workload namespace doesn't match ClusterQueue selector"
         return Refusal(MISCONFIGURED, message, NAMESPACE_MISMATCH)
-    problems = list(_above_limits(workload, limit_ranges))
+    problems = list(_above_limits(workload, limit_ranges)) if _limits(workload, limit_ranges) else []
     if problems:
         return Refusal(MISCONFIGURED, f"resources validation failed: {', '.join(problems)}")
     problems = list(_outside_ranges(workload, limit_ranges)) if limit_ranges else []
@@ -67,17 +66,22 @@ def _containers(workload: Workload, limit_ranges: Collection[LimitRange]) -> Ite
 
 
 def _above_limits(workload: Workload, limit_ranges: Collection[LimitRange]) -> Iterator[str]:
-    if not limit_ranges and not any(map(_has_limits, workload.spec.pod_sets)):
-        return
     for path, container in _containers(workload, limit_ranges):
         names = _above(container.resources.requests, container.resources.limits)
         if names:
             yield _invalid(path, names, "requests must not exceed its limits")
 
 
-def _has_limits(pod_set: PodSet) -> bool:
-    spec = pod_set.template.spec
-    return any(c.resources.limits for c in spec.containers + spec.init_containers)
+def _limits(workload: Workload, limit_ranges: Collection[LimitRange]) -> bool:
+    """Whether anything bounds what its containers may ask for. Asked of every head of every cycle."""
+    if limit_ranges:
+        return True
+    for pod_set in workload.spec.pod_sets:
+        spec = pod_set.template.spec
+        for container in (*spec.containers, *spec.init_containers):
+            if container.resources.limits:
+                return True
+    return False
 
 
 def _outside_ranges(workload: Workload, limit_ranges: Collection[LimitRange]) -> Iterator[str]:

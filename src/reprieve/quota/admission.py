@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from enum import Enum, auto
 
-from reprieve.objects import well_known
+from reprieve.objects import Workload, well_known
 from reprieve.quota import transitions
 from reprieve.quota.admissible import MISCONFIGURED, Refusal, refusal
 from reprieve.quota.assignment import WAITING_FOR_QUOTA, Assignment, Mode
@@ -61,12 +61,12 @@ from reprieve.quota.workload_info import WorkloadInfo, backoff_over, has_quota, 
 WAITING_FOR_PREEMPTED = "WaitingForPreemptedWorkloads"
 
 
-def cycle(quota: Quota, now: datetime) -> Outcome:
-    """Run one cycle and enter its decisions in the state."""
+def cycle(quota: Quota, now: datetime, *, events: bool = True) -> Outcome:
+    """Run one cycle and enter its decisions in the state. `events`: whether anybody is told of them."""
     quota.cache.refresh()
     quota.cache.capacity.new_cycle()
     quota.cycles += 1
-    return _Cycle(quota, now).run()
+    return _Cycle(quota, now, events).run()
 
 
 class Fits(Enum):
@@ -76,8 +76,9 @@ class Fits(Enum):
 
 
 class _Cycle:
-    def __init__(self, quota: Quota, now: datetime) -> None:
+    def __init__(self, quota: Quota, now: datetime, events: bool) -> None:
         self._quota = quota
+        self._tells = events
         self._rules = quota.rules
         self._now = now
         self._outcome = Outcome(quota.cycles)
@@ -330,14 +331,19 @@ class _Cycle:
         self._outcome.reserved.append(Reservation(info, assignment, workload))
         if not entry.second_pass and entry.queue.usage_based:
             self._quota.count_admission(info, self._now)
-        if not entry.second_pass:
-            self._outcome.events.append(reservation_event(info, assignment, self._now))
-        if is_true(workload, well_known.ADMITTED) and not is_true(info.workload, well_known.ADMITTED):
-            self._outcome.events.append(admission_event(info))
+        if self._tells:
+            self._tell(entry, workload)
         for victim in entry.victims:
             if not victim.reason:
                 old = transitions.replace_slice(victim.info.workload, info.key, self._now)
                 self._outcome.replaced.append(Replacement(victim.info, info, old))
+
+    def _tell(self, entry: Entry, workload: Workload) -> None:
+        info = entry.info
+        if not entry.second_pass:
+            self._outcome.events.append(reservation_event(info, entry.assignment, self._now))
+        if is_true(workload, well_known.ADMITTED) and not is_true(info.workload, well_known.ADMITTED):
+            self._outcome.events.append(admission_event(info))
 
     def _preempt(self, entry: Entry) -> None:
         info, queue = entry.info, entry.queue
@@ -349,7 +355,8 @@ class _Cycle:
             workload = transitions.preempt(victim.info.workload, victim.reason, message, self._now)
             self._outcome.evicted.append(Eviction(victim, info, message, workload))
             self._quota.preemption_limit.preempted(info.key, victim.info.key)
-            self._outcome.events += preemption_events(info, victim, message)
+            if self._tells:
+                self._outcome.events += preemption_events(info, victim, message)
         self._forget_scan(info)
         message = f"{entry.assignment.message()}. Pending the preemption of {len(victims)} workload(s)"
         self._wait(info, PENDING_PREEMPTION, WAITING_FOR_PREEMPTED, message)

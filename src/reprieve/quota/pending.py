@@ -229,9 +229,10 @@ class PendingQueue:
         self._flushed_at = self._pops
         if len(self._workloads) != self.ready:
             return False
-        for fingerprint in self._hopeless:
-            self._kinds.pop(fingerprint, None)  # nobody is left in it; whoever comes next is tried
-        self._hopeless.clear()
+        if self._hopeless:
+            for fingerprint in self._hopeless:
+                self._kinds.pop(fingerprint, None)  # nobody is left in it; whoever comes next is tried
+            self._hopeless.clear()
         return True
 
     def flush(self, ready: Callable[[WorkloadInfo], bool]) -> None:

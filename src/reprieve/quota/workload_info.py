@@ -25,6 +25,7 @@ from reprieve.quota.topology.held import Held
 from reprieve.quota.tree import Usage, flavor_resource
 
 _FIRST = -math.inf
+_NONE: Mapping[str, Condition] = {}
 
 
 class WorkloadInfo:
@@ -69,7 +70,9 @@ class WorkloadInfo:
         """Name of the ClusterQueue in which it waits or has its reservation."""
         self.base_priority = workload.spec.priority or 0
         self.priority = self.base_priority + (_boost(workload) if rules.priority_boost else 0)
-        true = {each.type: each for each in status.conditions if each.status == "True"}
+        true: Mapping[str, Condition] = _NONE
+        if status.conditions:
+            true = {each.type: each for each in status.conditions if each.status == "True"}
         self.queued_at = _queue_time(workload, true, rules)
         self._fingerprint: Hashable = None
         self.demands: tuple[Demand, ...]
@@ -80,8 +83,9 @@ class WorkloadInfo:
             self._fingerprint = before.fingerprint if before.priority == self.priority else None
         else:
             self.demands = _demands(workload, rules, limit_ranges, devices)
-        self.gate_closed = has_closed_gate(workload, rules)
-        self.cannot_preempt = _says(workload, well_known.CANNOT_PREEMPT_ANNOTATION)
+        noted = bool(workload.metadata.annotations)
+        self.gate_closed = bool(noted or workload.spec.preemption_gates) and has_closed_gate(workload, rules)
+        self.cannot_preempt = noted and _says(workload, well_known.CANNOT_PREEMPT_ANNOTATION)
         self.evicted = well_known.EVICTED in true
         self.usage: Usage = {}
         since = math.inf
@@ -219,6 +223,8 @@ def _says(workload: Workload, annotation: str) -> bool:
 
 def _queue_time(workload: Workload, true: Mapping[str, Condition], rules: Rules) -> float:
     """When its waiting time begins: at its creation, or at an eviction that makes it wait again."""
+    if not true:
+        return _seconds(workload.metadata.creation_timestamp)
     evicted = true.get(well_known.EVICTED)
     if evicted is not None and (
         evicted.reason == "AdmissionCheck"

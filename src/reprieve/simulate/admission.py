@@ -131,7 +131,7 @@ class Admission:
                 return self._paused
             if self._every and now % self._every:
                 return -(-now // self._every) * self._every
-            outcome = cycle(self._quota, moment)
+            outcome = cycle(self._quota, moment, events=False)
             self.cycles += 1
             self._noted(outcome, moment)
             if self.listener is not None:
