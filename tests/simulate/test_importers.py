@@ -238,8 +238,8 @@ def test_no_time_of_any_row_is_taken_unseen(write, format, column, wrong):
     """Also where it means nothing: the deadline of a best-effort job, the end of a pod that never began."""
     if not wrong and (format, column) in MAY_BE_MISSING:
         return
-    head, *rows = SAMPLES[format].splitlines()
-    rows = [each.split(",") for each in rows if each]
+    head, *lines = SAMPLES[format].splitlines()
+    rows = [each.split(",") for each in lines if each]
     line = 3  # of chronus a best-effort job, of openb a pod that was never scheduled
     rows[line - 2][head.split(",").index(column)] = wrong
     path = write("\n".join([head, *map(",".join, rows)]) + "\n")
