@@ -16,9 +16,20 @@ TITLES = {
 VIEWS = tuple(TITLES)[:-1]
 
 
+GO = """hash => location.hash === hash ? null : new Promise((heard) => {
+  addEventListener("hashchange", () => setTimeout(heard), { once: true });
+  location.hash = hash;
+})"""
+
+
 async def look(page: Page, url: str, view: str) -> None:
-    """Go there, and see it: a page that is open already shows the view before for a moment."""
-    await page.goto(f"{url}/#/{view}")
+    """Go there, and see it: a page that is open already shows what was before until it has heard of the new
+    address, and a view of the same name does not differ by its title.
+    """
+    if page.url.partition("#")[0] == f"{url}/":
+        await page.evaluate(GO, f"#/{view}")
+    else:
+        await page.goto(f"{url}/#/{view}")
     await expect(page.locator("footer")).to_be_visible()  # there as soon as there is a state
     if title := TITLES.get(view.partition("/")[0]):
         await expect(page.locator("main")).to_have_attribute("aria-label", title)

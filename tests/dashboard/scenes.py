@@ -113,8 +113,10 @@ def quotas(queues: int = 200, depth: int = 12) -> Inventory:
     return shown
 
 
-def dispatched(name: str, clusters: list[str], turn: str, chosen: str = "") -> dict[str, Any]:
-    since = (datetime.now(UTC) - timedelta(seconds=40)).strftime("%Y-%m-%dT%H:%M:%SZ")
+def dispatched(
+    name: str, clusters: list[str], turn: str, chosen: str = "", now: datetime | None = None
+) -> dict[str, Any]:
+    since = ((now or datetime.now(UTC)) - timedelta(seconds=40)).strftime("%Y-%m-%dT%H:%M:%SZ")
     ledger = {"turn": {"cluster": turn, "since": since, "opened": since}, "past": {clusters[-1]: since}}
     return workload(
         name,
@@ -124,13 +126,13 @@ def dispatched(name: str, clusters: list[str], turn: str, chosen: str = "") -> d
     )
 
 
-def fleet(clusters: int = 10, workloads: int = 30) -> Inventory:
+def fleet(clusters: int = 10, workloads: int = 30, now: datetime | None = None) -> Inventory:
     shown = crowd(3)
     names = [f"worker{i}" for i in range(clusters)]
     for i, name in enumerate(names):
         put(shown, worker_cluster(name, active=i != 3))
     for i in range(workloads):
-        put(shown, dispatched(f"job-{i}", names[:4], names[i % 4], names[0] if i % 3 == 0 else ""))
+        put(shown, dispatched(f"job-{i}", names[:4], names[i % 4], names[0] if i % 3 == 0 else "", now))
     return shown
 
 

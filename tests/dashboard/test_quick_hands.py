@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from playwright.async_api import Browser, Page, expect
 
+from reprieve.dashboard.guard import Access
 from reprieve.records import Decision
 from tests.dashboard import scenes
 from tests.dashboard.browsing import look
@@ -219,3 +220,20 @@ async def test_the_first_key_and_the_first_address_count(browser: Browser):
             await page.goto(f"{url}/#/map")
             await expect(page.locator("nav a[aria-current=page]")).to_have_text("Queue")
             await page.close()
+
+
+async def test_a_token_that_is_there_at_once_leads_to_the_shared_view(browser: Browser):
+    """The login's script came after its form: whoever had a password manager lost the view of the address."""
+    async with serving(scenes.crowd(2), access=Access("0.0.0.0", "correct-horse-battery")) as url:
+        page = await browser.new_page()
+        await page.add_init_script("""
+          new MutationObserver((_, watch) => {
+            const button = document.querySelector("form button");
+            if (!button || !document.getElementById("token")) return;
+            watch.disconnect();
+            document.getElementById("token").value = "correct-horse-battery";
+            button.form.requestSubmit();
+          }).observe(document, { childList: true, subtree: true });""")
+        await page.goto(f"{url}/#/queue")
+        await expect(page.locator("nav a[aria-current=page]")).to_have_text("Queue")
+        await page.close()
