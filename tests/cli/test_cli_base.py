@@ -42,12 +42,23 @@ def test_help_lists_the_commands_that_exist_and_the_exit_codes() -> None:
     assert "Examples:" in out
 
 
-@pytest.mark.parametrize("name", commands())
-def test_every_command_shows_examples(name: str) -> None:
-    code, out, _ = run(name, "--help")
+def command_lines() -> list[str]:
+    """Every command, and what is below it."""
+    context, lines = click.Context(main), []
+    for name in commands():
+        command = main.get_command(context, name)
+        assert command is not None
+        below = command.list_commands(context) if isinstance(command, click.Group) else []
+        lines += [name, *(f"{name} {each}" for each in below)]
+    return lines
+
+
+@pytest.mark.parametrize("line", command_lines())
+def test_every_command_shows_examples(line: str) -> None:
+    code, out, _ = run(*line.split(), "--help")
     assert code == 0
-    assert "Example" in out
-    assert name in COMMANDS
+    assert f"  reprieve {line}" in out.partition("Example")[2]
+    assert line.split()[0] in COMMANDS
 
 
 def test_help_imports_no_command() -> None:

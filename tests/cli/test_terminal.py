@@ -76,3 +76,12 @@ def test_a_table_in_a_pipe_loads_nothing_that_only_a_terminal_needs() -> None:
     )
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert not set(out.splitlines()[-1].split()) & {"rich", "rich.console", "asyncio", "aiohttp"}
+
+
+def test_a_forecast_is_wrapped_between_words() -> None:
+    """Its sentence ran on for four lines of a narrow terminal and was broken anywhere."""
+    files = [f"--filename={EXAMPLE.parent / '41-when' / name}.yaml" for name in ("cluster", "job")]
+    shown = at_a_terminal("when", *files, "--now=2030-01-01T00:00:00Z", width=60)
+    plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown).replace("\r", "")
+    assert "cannot be said" in " ".join(plain.split())
+    assert max(map(len, plain.splitlines())) <= 60

@@ -157,4 +157,4 @@ def test_what_has_no_kind_is_told_with_its_place(tmp_path: Path) -> None:
 
 def test_a_kind_in_the_wrong_case_hears_the_right_one(tmp_path: Path) -> None:
     said = run(tmp_path, "plan", {"apiVersion": "v1", "kind": "pod", "metadata": {"name": "p"}})[1]
-    assert "Not known here: pod of v1; did you mean 'Pod'?" in said
+    assert "Not known here: pod of v1; did you mean 'Pod'? Give its pods" in said

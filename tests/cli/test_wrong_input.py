@@ -27,6 +27,8 @@ FILES = {
     "words.yaml": b"hello\n",
     "empty.yaml": b"",
     "latin.yaml": b"kind: \xff\xfe",
+    "tab.yaml": "kind: Pod # größer\nmetadata:\n\tname: a\n".encode(),
+    "sign.yaml": b"kind: Pod\nmetadata: {name: @a}\n",
     "magic.yaml": b"kind: ReprieveConfiguration\npreemption: {algorithm: magic}\n",
     "typo.yaml": b"kind: ReprieveConfiguration\npreemptoin: {}\n",
     "kindless.yaml": b"kind: Pod\n",
@@ -106,9 +108,9 @@ UNKNOWN_OBJECTS = {
 MALFORMED = {
     "plan": "what is to be planned? Name it with --for KIND/NAMESPACE/NAME",
     "plan -f {queues}/../20-any-job/cluster.yaml": "nothing waits for a node",
-    "plan -f {gang} --for train": "cannot plan for 'train': expected",
-    "plan -f {gang} --for Node/node-1": "cannot plan for 'Node/node-1': expected",
-    "plan -f {gang} --for PodGroup/": "cannot plan for 'PodGroup/': expected",
+    "plan -f {gang} --for train": "cannot plan for 'train': 'train' is no kind known here; expected",
+    "plan -f {gang} --for Node/node-1": "cannot plan for 'Node/node-1': 'Node' is no kind for this; expected",
+    "plan -f {gang} --for PodGroup/": "cannot plan for 'PodGroup/': the name is missing; expected",
     "plan -f {gang} --for PodGroup/ml/train --now yesterday": "--now: 'yesterday' is not a timestamp such as",
     "plan -f {gang} --for PodGroup/ml/train -o xml": "'xml' is not one of 'table', 'json', 'yaml'",
     "plan --fleet {at}/nowhere -f {fleet}/urgent.yaml --for Workload/ml/urgent": (
@@ -189,13 +191,15 @@ MALFORMED = {
     "validate -f {gang} --max-size 0": "0 is not in the range",
     "validate -f {gang} -o xml": "'xml' is not one of",
     "explain": "Missing argument 'KIND/NAMESPACE/NAME'",
-    "explain train -f {gang}": "cannot explain 'train': expected KIND/NAMESPACE/NAME, for instance",
+    "explain train -f {gang}": (
+        "cannot explain 'train': 'train' is no kind known here; expected KIND/NAMESPACE/NAME, for instance"
+    ),
     "explain cat/ml/felix -f {gang}": (
+        "'cat' is no kind known here; expected KIND/NAMESPACE/NAME, for instance PodGroup/ml/train, "
         "with KIND one of Pod, PodGroup, CompositePodGroup, Workload, ClusterQueue, LocalQueue, Node, Job, "
         "CronJob, Deployment, "
         "ReplicaSet, StatefulSet, JobSet, LeaderWorkerSet, PyTorchJob, TFJob, XGBoostJob, PaddleJob, JAXJob, "
-        "MPIJob, TrainJob, RayCluster, RayJob, RayService, AppWrapper, SparkApplication, DaemonSet; 'cat' is "
-        "no kind known here"
+        "MPIJob, TrainJob, RayCluster, RayJob, RayService, AppWrapper, SparkApplication, DaemonSet"
     ),
     "explain deploymnet/ml/web -f {gang}": "'deploymnet' is no kind known here; did you mean 'deployment'?",
     "explain pod/a/b/c -f {gang}": "expected KIND/NAMESPACE/NAME",
@@ -229,13 +233,16 @@ MALFORMED = {
     "simulate import --from swff {at}/kindless.yaml": "unknown format 'swff'; did you mean 'swf'?",
     "simulate import --from swf {at}/kindless.yaml": "kindless.yaml:1: 2 fields instead of 18",
     "when -f {gang} --for PodGroup/ml/train pod/a/b": "the target is given twice",
-    "when -f {gang} pods": "cannot look ahead for 'pods': expected KIND/NAMESPACE/NAME",
+    "when -f {gang} pods": "cannot look ahead for 'pods': the name is missing; expected KIND/NAMESPACE/NAME",
     "when -f {gang} pod/ml/trian-0": "nothing of Pod/ml/trian-0 that waits or runs among the objects",
     "when -f {gang} pod/ml/train-0 --horizon soon": "--horizon: 'soon' is not a duration",
     "when -f {gang} pod/ml/train-0 --horizon 0s": "--horizon 0s: must be more than 0",
     "when -f {gang} pod/ml/train-0 --futures 0": "0 is not in the range",
     "when -f {gang} pod/ml/train-0 --history {at}/missing.csv": "missing.csv: No such file or directory",
     "mcp -f -": "standard input belongs to the assistant",
+    "mcp -f {at}/missing.yaml": "missing.yaml: No such file or directory",
+    "mcp --kubeconfig {at}/missing": "missing: No such file or directory",
+    "plan -f examples/01-gone": "No such file or directory; the examples are in the source archive",
     "explian pod/a/b": "did you mean 'explain'?",
 }
 
@@ -245,6 +252,8 @@ FILES_THAT_ARE_NONE = {
     "{at}/words.yaml": "words.yaml:1: expected an object, got 'hello'",
     "{at}/empty.yaml": "empty.yaml: holds no document",
     "{at}/latin.yaml": "latin.yaml: not UTF-8: byte 0xff at offset 6",
+    "{at}/tab.yaml": "tab.yaml:1: line 3: a tab, where YAML wants spaces: indent with spaces",
+    "{at}/sign.yaml": "sign.yaml:1: line 2: no value begins with this character: put the value in quotes",
 }
 READERS = ["plan --for PodGroup/ml/train -f", "admit -f", "explain pod/ml/train-0 -f"]
 

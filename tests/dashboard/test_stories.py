@@ -106,8 +106,10 @@ def test_a_workload_that_lost_its_quota_lost_the_hours_since_it_was_admitted():
     put(shown, running)
     put(shown, workload("w", 1, namespace="b"))  # it waits again
     log = kept(("Workload/a/v", "preempts", [{"workload": "b/w", "reason": "to reclaim"}]))
-    [line] = made_way(log, shown).flows()["items"][0]["victims"]
+    departures = made_way(log, shown)
+    [line] = departures.flows()["items"][0]["victims"]
     assert (line["name"], line["pods"], line["gpuHours"]) == ("Workload/b/w", 2, 8.0)
+    assert (departures.pods, list(departures.went())) == (2, [(START, 2)])  # pods, for the chart too
 
 
 def test_each_decision_is_counted_once():

@@ -14,7 +14,7 @@ from playwright.async_api import Browser, Page, expect
 from reprieve.dashboard.inventory import Inventory
 from reprieve.objects import ReprieveError
 from reprieve.records import Decision, DecisionLog
-from tests.builders import local_queue, owned_by, workload
+from tests.builders import cluster_queue, flavor, local_queue, owned_by, workload
 from tests.dashboard import scenes
 from tests.dashboard.browsing import listen, look
 from tests.dashboard.manifests import node, pod, pod_group, put, worker_cluster
@@ -282,8 +282,12 @@ async def test_a_managers_page_leads_to_its_workers_and_a_won_workload_has_no_tu
         put(shown, cluster)
     put(shown, scenes.dispatched("won", ["worker1", "worker2"], "worker1", "worker1"))
     put(shown, scenes.dispatched("open", ["worker1", "worker2"], "worker1"))
+    put(shown, flavor(), cluster_queue("main", 1), local_queue("jobs", "main", namespace="ml"))
+    put(shown, workload("late", 3, queue="jobs", namespace="ml"))
     async with serving(shown) as url:
         page = await opened(browser, url, "")
+        waiting = page.locator("dl.headline > div", has_text="workloads waiting")
+        await expect(waiting).to_have_text("workloads waiting1main 1")
         await expect(page.locator("nav a[aria-current=page]")).to_have_text("Fleet")
         link = page.get_by_role("link", name="The page of worker1")
         await expect(link).to_have_attribute("href", "http://127.0.0.1:1234/")

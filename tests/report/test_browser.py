@@ -79,8 +79,10 @@ A_BAR = """() => {
       const from = Math.max(look.from, begin), to = Math.min(look.to, end);
       if (from >= to) continue;
       const across = ((from + to) / 2 - look.from) / (look.to - look.from);
-      const down = (node + (run.low[bar] + run.high[bar]) / 2 / page.gantt.height - look.top) / (look.bottom - look.top);
-      return [canvas.left + GUTTER + across * (canvas.width - GUTTER), canvas.top + down * (canvas.height - FOOT)];
+      const middle = node + (run.low[bar] + run.high[bar]) / 2 / page.gantt.height;
+      const down = (middle - look.top) / (look.bottom - look.top);
+      const x = canvas.left + GUTTER + across * (canvas.width - GUTTER);
+      return [x, canvas.top + down * (canvas.height - FOOT)];
     }
   }
 }"""

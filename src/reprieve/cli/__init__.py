@@ -72,7 +72,7 @@ class LazyGroup(click.Group):
             with _helpful_usage():
                 return super().invoke(ctx)
         except ReprieveError as error:
-            fail(str(error))
+            fail(f"{error}{_where_examples_are(str(error))}")
         except Exception as error:
             if sentence := _api_server_problem(error):
                 fail(sentence)
@@ -104,6 +104,13 @@ def _helpful_usage() -> Iterator[None]:
             hint = "; files are given with -f, and names in one word: KIND/NAMESPACE/NAME"
             raise click.UsageError(error.message + hint, error.ctx) from error
         raise
+
+
+def _where_examples_are(said: str) -> str:
+    """Every help names some; who installed the wheel has none."""
+    if not said.startswith("examples/") or "No such file" not in said:
+        return ""
+    return f"; the examples are in the source archive, reprieve-{__version__}.tar.gz"
 
 
 def _api_server_problem(error: Exception) -> str:

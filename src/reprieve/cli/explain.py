@@ -34,7 +34,14 @@ _READ = frozenset(
 
 @click.command("explain")
 @click.argument("target", metavar="KIND/NAMESPACE/NAME", shell_complete=complete_target)
-@click.option("-f", "--filename", "files", multiple=True, help="Explain from manifests instead of a cluster.")
+@click.option(
+    "-f",
+    "--filename",
+    "files",
+    metavar="FILE|DIR|-",
+    multiple=True,
+    help="Explain from manifests instead of a cluster.",
+)
 @records_options
 @click.option(
     "--kubeconfig", type=click.Path(), help="As for kubectl; default: KUBECONFIG, then ~/.kube/config."

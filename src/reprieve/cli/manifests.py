@@ -20,7 +20,13 @@ def command() -> None:
 @command.command()
 @click.option("--kueue/--no-kueue", default=True, show_default=True, help="Also the kinds of kueue.x-k8s.io.")
 def crds(kueue: bool) -> None:
-    """CustomResourceDefinitions, for clusters that do not serve the kinds themselves."""
+    """CustomResourceDefinitions, for clusters that do not serve the kinds themselves.
+
+    \b
+    Examples:
+      reprieve manifests crds | kubectl apply --server-side -f -
+      reprieve manifests crds --no-kueue | kubectl apply --server-side -f -
+    """
     from reprieve.manifests import KUEUE, SCHEDULING
     from reprieve.manifests import crds as definitions
 
@@ -65,7 +71,13 @@ def crds(kueue: bool) -> None:
     help="Of the PodDisruptionBudget; v1beta1 for Kubernetes before 1.21.",
 )
 def deploy(controllers: str, image: str | None, **options: Any) -> None:
-    """Deployment, rights, Service, PodDisruptionBudget and NetworkPolicy."""
+    """Deployment, rights, Service, PodDisruptionBudget and NetworkPolicy.
+
+    \b
+    Examples:
+      reprieve manifests deploy --image registry.example/reprieve:0.2.0 | kubectl apply -f -
+      reprieve manifests deploy --controllers scheduler,quota --dashboard --webhook > reprieve.yaml
+    """
     from reprieve.manifests import RULES, Installation, deployment
     from reprieve.objects import dns_label
 
@@ -92,7 +104,13 @@ def deploy(controllers: str, image: str | None, **options: Any) -> None:
     help="Address of that page where you publish it; every alert links to its own heading there.",
 )
 def monitoring(namespace: str, runbooks: str) -> None:
-    """ServiceMonitor, PrometheusRule and Grafana dashboards, for the Prometheus operator."""
+    """ServiceMonitor, PrometheusRule and Grafana dashboards, for the Prometheus operator.
+
+    \b
+    Examples:
+      reprieve manifests monitoring | kubectl apply --server-side -f -
+      reprieve manifests monitoring --runbooks https://docs.example/reprieve/troubleshooting > monitoring.yaml
+    """
     from reprieve.manifests import Installation
     from reprieve.manifests import monitoring as watched
 

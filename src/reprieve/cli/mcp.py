@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -53,9 +54,13 @@ def command(filenames: tuple[str, ...], kubeconfig: str | None, context: str | N
 
 
 def source_options(filenames: Sequence[str], kubeconfig: str | None, context: str | None) -> list[str]:
-    """What the questions are about, as options of the commands that answer them."""
+    """What the questions are about, as options of the commands that answer them. A name that is wrong is told
+    to whoever wrote it, not to the assistant later."""
     if "-" in filenames:
         raise click.UsageError("-f -: standard input belongs to the assistant; name files or folders")
+    for name in (*filenames, *filter(None, [kubeconfig])):
+        if not Path(name).exists():
+            raise ReprieveError(f"{name}: No such file or directory")
     return [
         *(f"--filename={name}" for name in filenames),
         *([f"--kubeconfig={kubeconfig}"] if kubeconfig else []),

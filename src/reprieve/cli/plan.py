@@ -163,9 +163,10 @@ def _found(submitted: Sequence[Source], config: "Configuration") -> list[Referen
         if kind_key(each.document) not in known
     ]
     if strange:
+        named = some([*dict.fromkeys(strange)], 3)
         raise click.UsageError(
-            f"{question} Not known here: {some([*dict.fromkeys(strange)], 3)}. Give its pods; or describe a "
-            "kind that makes pods under jobs.kinds of --config (docs/jobs.md, A kind of your own)"
+            f"{question} Not known here: {named}{'' if named.endswith('?') else '.'} Give its pods; or "
+            "describe a kind that makes pods under jobs.kinds of --config (docs/jobs.md, A kind of your own)"
         )
     raise click.UsageError(
         f"{question} In the manifests nothing waits for a node: no pod, group, workload or job. "

@@ -25,7 +25,7 @@ def render_forecasts(screen: Screen, answers: Sequence[Forecast]) -> None:
 
 
 def _one(screen: Screen, answer: Forecast) -> None:
-    screen.line((answer.sentence, "bold" if answer.outcome in STARTS else "yellow"))
+    screen.paragraph(answer.sentence, 0, "bold" if answer.outcome in STARTS else "yellow")
     spans = [("gets quota", answer.quota), ("all its pods run", answer.whole)]
     known = [(what, span) for what, span in spans if span is not None and span != answer.start]
     if known:

@@ -44,9 +44,6 @@ class Decisions(Protocol):
     @property
     def preemptions(self) -> int: ...
 
-    @property
-    def victims(self) -> int: ...
-
     def find(self) -> Iterator[Decision]:
         """All that are kept, newest first."""
         ...
@@ -110,7 +107,6 @@ class Dashboard:
         self._files = Files()
         self._views = ClusterViews(inventory)
         self._history = History()
-        self._history.recall(_evictions(decisions), decisions.victims, now())
         self._kept_since = min((each.time for each in decisions.find()), default=now())
         self._trends = QueueTrends()
         self._departures = Departures(inventory)
@@ -139,6 +135,8 @@ class Dashboard:
         app.cleanup_ctx.append(self._sampling)
 
     async def _sampling(self, _: web.Application) -> Any:
+        self._departures.read(self._decisions.find())
+        self._history.recall(self._departures.went(), self._departures.pods, self._now())
         task = asyncio.create_task(keep_running("the page: samples", self._sample_for_ever))
         yield
         task.cancel()
@@ -148,7 +146,7 @@ class Dashboard:
             self._departures.read(self._decisions.find())
             if tick % EVERY_SECONDS == 0:
                 pending = self._inventory.waiting_classes.total()
-                self._history.sample(self._now(), pending, self._decisions.victims)
+                self._history.sample(self._now(), pending, self._departures.pods)
             if tick % QUEUES_EVERY_SECONDS == 0:
                 self._trends.sample(self._now(), self._whole_quota()["queues"])
             await asyncio.sleep(SAMPLE_SECONDS)
@@ -301,9 +299,3 @@ Version = tuple[int, int, int]
 
 def _name(version: Version) -> str:
     return ".".join(map(str, version))
-
-
-def _evictions(decisions: Decisions) -> Iterator[tuple[datetime, int]]:
-    for decision in decisions.find():
-        if decision.victims and decision.outcome != "waits":
-            yield decision.time, len(decision.victims)

@@ -34,6 +34,8 @@ class Departures:
         self._inventory = inventory
         self._kept: OrderedDict[str, tuple[Decision, dict[str, View]]] = OrderedDict()
         self._last = 0
+        self.pods = 0
+        """That ever went; it only grows."""
         self._days: dict[date, View] = {}
 
     def read(self, decisions: Iterable[Decision]) -> None:
@@ -99,11 +101,17 @@ class Departures:
         day = self._days.setdefault(decision.time.astimezone(UTC).date(), _nothing())
         day["preemptions"] += 1
         for line in lines:
+            self.pods += line["pods"]
             day["pods"] += line["pods"]
             day["gpuHours"] += line["gpuHours"]
             day["unknown"] += line["unknown"]
         for old in sorted(self._days)[:-MOST_DAYS]:
             del self._days[old]
+
+    def went(self) -> Iterator[tuple[datetime, int]]:
+        """When how many pods did."""
+        for decision, lines in self._kept.values():
+            yield decision.time, sum(line["pods"] for line in lines.values())
 
     def today(self, now: datetime) -> View:
         """Since midnight UTC: preemptions, pods, hours of GPUs; `unknown`: victims whose start nobody saw."""

@@ -58,10 +58,7 @@ class Reference(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
         words = {**(others or {}), **_KIND_OF}
         kind, allowed = words.get(word.lower(), ""), tuple(kinds)
         if problem := _problem(word, kind, names, allowed, words):
-            raise ReprieveError(
-                f"{text!r}: expected KIND/NAMESPACE/NAME, for instance {EXAMPLE}, "
-                f"with KIND one of {', '.join(allowed)}; {problem}"
-            )
+            raise ReprieveError(f"{text!r}: {problem}")
         namespace = names[0] if len(names) == 2 else DEFAULT_NAMESPACE
         return cls(kind, "" if kind in _CLUSTER_SCOPED else namespace, names[-1])
 
@@ -107,10 +104,13 @@ def split_key(key: str) -> tuple[str, str]:
 def _problem(
     word: str, kind: str, names: list[str], allowed: tuple[str, ...], words: Mapping[str, str]
 ) -> str:
+    form = f"expected KIND/NAMESPACE/NAME, for instance {EXAMPLE}"
+    kinds = f"{form}, with KIND one of {', '.join(allowed)}"
     if not kind:
-        return f"{word!r} is no kind known here{nearest(word.lower(), words)}"
+        meant = nearest(word.lower(), words) if names else ""  # else it is a name, and the kind was left out
+        return f"{word!r} is no kind known here{meant or f'; {kinds}'}"
     if kind not in allowed:
-        return f"{kind!r} is not one of them"
+        return f"{kind!r} is no kind for this; {kinds}"
     if not names or not all(names):
-        return "the name is missing"
-    return f"{len(names) + 1} parts are too many" if len(names) > 2 else ""
+        return f"the name is missing; {form}"
+    return f"{len(names) + 1} parts are too many; {form}" if len(names) > 2 else ""

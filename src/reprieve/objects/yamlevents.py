@@ -20,6 +20,9 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAG = "tag:yaml.org,2002:"
 _MERGE: Any = object()
 """The key `<<` without quotes."""
+_NO_TOKEN = "found character that cannot start any token"
+_TAB = "a tab, where YAML wants spaces: indent with spaces"
+_NO_BEGINNING = "no value begins with this character: put the value in quotes"
 _RESOLVED = (f"{_TAG}int", f"{_TAG}float", f"{_TAG}bool", f"{_TAG}null")
 
 
@@ -51,7 +54,7 @@ def read_events(
             if report is not None and number % _EVENTS_BETWEEN_REPORTS == 0:
                 report(event.end_mark.index)
     except yaml.YAMLError as error:
-        raise YamlError(_describe(error, lines_before)) from error
+        raise YamlError(_describe(error, text, lines_before)) from error
     finally:
         loader.dispose()
 
@@ -172,7 +175,9 @@ class _Builder:
         raise YamlError(f"line {self._line(event)}: the tag {shown(tag)} is not allowed")
 
 
-def _describe(error: yaml.YAMLError, lines_before: int) -> str:
+def _describe(error: yaml.YAMLError, text: str, lines_before: int) -> str:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
+    if mark is not None and problem == _NO_TOKEN:
+        problem = _TAB if text[mark.index : mark.index + 1] == "\t" else _NO_BEGINNING
     return f"line {mark.line + lines_before + 1}: {problem}" if mark is not None else str(problem)

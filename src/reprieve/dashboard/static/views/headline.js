@@ -3,8 +3,11 @@ import { html } from "../vendor/htm-preact.js";
 import { clock, exact, hours, percent } from "../lib.js";
 import { refine, link } from "../live.js";
 
-const SHOWN_CLASSES = 3;
+const SHOWN = 3;
 const n = (x) => x.toLocaleString("en");
+const counted = ([name, count]) => `${name}${name.startsWith("priority ") ? ":" : ""} ${n(count)}`;
+// The first of several [name, count].
+const some = (list) => list.slice(0, SHOWN).map(counted).join(" · ") + (list.length > SHOWN ? ` · ${list.length - SHOWN} more` : "");
 
 function Fact({ name, value, note, title, href, children }) {
   return html`<div title=${title}><dt>${name}</dt><dd>${href ? html`<a href=${href}>${value}</a>` : value}${children}</dd>${note && html`<dd class="fact-note">${note}</dd>`}</div>`;
@@ -23,10 +26,6 @@ function Capacity({ summary }) {
 
 export function Headline({ state }) {
   const { summary, today, fleet } = state;
-  const classes = Object.entries(summary.waitingByClass);
-  const counted = ([name, count]) => `${name}${name.startsWith("priority ") ? ":" : ""} ${n(count)}`;
-  const waiting = classes.slice(0, SHOWN_CLASSES).map(counted).join(" · ")
-    + (classes.length > SHOWN_CLASSES ? ` · ${classes.length - SHOWN_CLASSES} more` : "");
   const manager = fleet.clusters.length > 0 && !summary.nodes;
   // Of the time before the first decision that is kept nothing is known.
   const late = Date.parse(state.keptSince) > new Date().setUTCHours(0, 0, 0, 0), when = late ? `since ${clock(state.keptSince)}` : "today";
@@ -34,8 +33,9 @@ export function Headline({ state }) {
   return html`<dl class="facts headline">
     ${!manager && html`<${Capacity} summary=${summary} />
     <${Fact} name="pods running" value=${n(summary.running)} note=${`on ${n(summary.nodes)} ${summary.nodes === 1 ? "node" : "nodes"}${summary.terminating ? `, ${n(summary.terminating)} leaving` : ""}`} />
-    <${Fact} name="pods waiting" value=${n(summary.pending)} note=${waiting || "nobody"} href=${link("queue")} title="By priority class" />`}
+    <${Fact} name="pods waiting" value=${n(summary.pending)} note=${some(Object.entries(summary.waitingByClass)) || "nobody"} href=${link("queue")} title="By priority class" />`}
     ${manager && html`<${Fact} name="clusters" value=${n(fleet.clusters.length)} note=${`${fleet.clusters.filter((c) => c.connected).length} connected`} href=${link("fleet")} />
+    <${Fact} name="workloads waiting" value=${n(state.quota.queues.reduce((sum, q) => sum + q.pending, 0))} note=${some(state.quota.queues.filter((q) => q.pending).map((q) => [q.name, q.pending])) || "nobody"} href=${link("quota")} title="For quota, by queue" />
     <${Fact} name="workloads sent out" value=${n(fleet.total)} note=${`${n(fleet.workloads.filter((w) => !w.cluster).length)} undecided`} href=${link("fleet")} />`}
     <${Fact} name=${`preemptions ${when}`} value=${n(today.preemptions)} note=${`${n(today.pods)} ${today.pods === 1 ? "pod" : "pods"} made way`} href=${link("flow")} title=${since} />
     ${(manager || summary.resource === "gpu") && html`<${Fact} name=${`GPU-hours lost ${when}`} value=${hours(today.gpuHours)} note=${today.unknown ? `${n(today.unknown)} not counted: start unknown` : today.gpuHours ? "at most: saved work is not known" : "no GPU lost its work"}
