@@ -224,3 +224,32 @@ async def test_a_managers_first_view_can_be_narrowed_down_without_leaving_it(bro
         await expect(page.get_by_text("No workload of this namespace")).to_be_visible()
         await expect(page.locator("nav a[aria-current=page]")).to_have_text("Fleet")
         await page.close()
+
+
+async def test_no_column_of_a_node_s_drawer_is_cut_off(browser: Browser):
+    """Names that stayed on one line pushed the age of each pod out of it."""
+    shown = scenes.crowd(3)
+    put(shown, pod_group("pretrain-70b-large", 1, namespace="language"))
+    for name in ("pretrain-70b-large-0", "pretrain-70b-large-1"):
+        document = pod(name, on="h100-1", priority=10000, group="pretrain-70b-large", namespace="language")
+        requests = {"cpu": "8", "memory": "32Gi", "nvidia.com/gpu": "8"}
+        document["spec"]["containers"][0]["resources"] = {"requests": requests}
+        put(shown, document)
+    async with serving(shown) as url:
+        page = await browser.new_page(viewport={"width": 1440, "height": 900})
+        await look(page, url, "map/node/h100-1")
+        table = page.locator(".panel .scroll")
+        await expect(table).to_contain_text("language/pretrain-70b-large-1")
+        assert await table.evaluate("e => e.scrollWidth <= e.clientWidth")
+        await page.close()
+
+
+async def test_where_something_runs_is_offered_only_while_it_does(browser: Browser):
+    """Of a gang that waits, or is gone, it led to a map without it."""
+    async with serving(scenes.crowd(3)) as url:
+        page = await browser.new_page()
+        for name, times in (("team-0", 1), ("team-1", 0)):
+            await look(page, url, f"unit/of/PodGroup%2Fdev%2F{name}")
+            await expect(page.get_by_role("region", name="Its pods")).to_be_visible()
+            await expect(page.get_by_role("link", name="Where it runs")).to_have_count(times)
+        await page.close()

@@ -184,9 +184,9 @@ function Written({ unit, show }) {
 }
 
 // The view that shows it among the others.
-function Elsewhere({ unit }) {
-  const kind = kindOf(unit), name = unit.slice(kind.length + 1);
-  const [text, to] = { PodGroup: ["Where it runs", link("map", { group: name })], Node: ["On the map", nodeLink(name)],
+function Elsewhere({ unit, counts }) {
+  const kind = kindOf(unit), name = unit.slice(kind.length + 1), runs = counts && counts.running + counts.leaving > 0;
+  const [text, to] = { PodGroup: runs && ["Where it runs", link("map", { group: name })], Node: ["On the map", nodeLink(name)],
     ClusterQueue: ["In the quota tree", link("quota", { queue: name })], MultiKueueCluster: ["In the fleet", link("fleet", { cluster: name })] }[kind] || [];
   return to && html`<a href=${to}>${text}</a>`;
 }
@@ -196,7 +196,7 @@ export function UnitView({ params }) {
   const now = useSeconds(LIFE_EVERY);
   const { data: story, error } = useAnswer(unit ? `api/story?${of(unit)}` : null, now);
   if (!unit) return html`<${Empty}>Which one? Choose a unit under Queue, Pod groups or Preemptions, or search with <kbd>/</kbd>.<//>`;
-  return html`<div class="toolbar"><h2 class="breaks">${unit}</h2><${Elsewhere} unit=${unit} /></div>
+  return html`<div class="toolbar"><h2 class="breaks">${unit}</h2><${Elsewhere} unit=${unit} counts=${story && story.counts} /></div>
     <${Why} key=${unit} unit=${unit} items=${story && story.items} />
     ${error && html`<${Problem} error=${error} />`}
     ${story && html`<${Facts} story=${story} />
