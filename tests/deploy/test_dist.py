@@ -209,3 +209,21 @@ def test_the_chart_is_packed(built):
         names = chart.getnames()
     assert "reprieve/files/rights/scheduler.yaml" in names
     assert "reprieve/values.schema.json" in names
+
+
+def test_the_source_archive_has_what_the_help_and_the_docs_name(built):
+    """It had nothing but the package: whoever installed the wheel found no example to try."""
+    name = f"reprieve-{version('reprieve')}"
+    with tarfile.open(built / f"{name}.tar.gz") as archive:
+        names = set(archive.getnames())
+    for path in (
+        "Makefile",
+        "docs/install.md",
+        "deploy/Dockerfile",
+        "requirements/run.lock",
+        "tests/builders.py",
+    ):
+        assert f"{name}/{path}" in names, path
+    examples = [each.relative_to(ROOT) for each in (ROOT / "examples").rglob("*.yaml")]
+    assert [each for each in examples if f"{name}/{each}" not in names] == []
+    assert not [each for each in names if "__pycache__" in each]
