@@ -6,15 +6,28 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reprieve.config import Configuration
 from reprieve.dashboard.fleet_views import fleet_view
 from reprieve.dashboard.history import EVERY_SECONDS, History
 from reprieve.dashboard.inventory import Inventory
+from reprieve.dashboard.quota_views import quota_view
 from reprieve.dashboard.views import ClusterViews, View, node_detail, waiting_pods
 from reprieve.kube.resources import PODS
 from reprieve.kube.wire import decoder_of
 from reprieve.objects import well_known
 from reprieve.objects.decode import decode
-from tests.builders import Document, below, composite, owned_by, terminating, workload
+from reprieve.quota.rules import Rules
+from tests.builders import (
+    Document,
+    below,
+    cluster_queue,
+    composite,
+    flavor,
+    local_queue,
+    owned_by,
+    terminating,
+    workload,
+)
 from tests.dashboard.manifests import node, pod, pod_group, put, unplaced, worker_cluster
 from tests.scale import examples
 from tests.strategies.choices import Choices
@@ -183,6 +196,31 @@ def test_a_lost_worker_is_shown_with_its_reason():
         ("eu", True, "Active"),
         ("us", False, "ClientConnectionFailed"),
     ]
+
+
+def test_who_names_a_class_or_a_stopped_queue_waits_in_its_queue_all_the_same():
+    """The page reads no priority classes: whoever named one waited nowhere, and a queue had nobody."""
+    ref = {"group": "kueue.x-k8s.io", "kind": "WorkloadPriorityClass", "name": "calm"}
+    pod_class = {"group": "scheduling.k8s.io", "kind": "PriorityClass", "name": "low"}
+    stopped = local_queue("stopped", "main", namespace="ml")
+    stopped["spec"]["stopPolicy"] = "Hold"
+    shown = inventory(
+        flavor(), cluster_queue("main", 1), local_queue("jobs", "main", namespace="ml"), stopped
+    )
+    waits: list[tuple[str, dict[str, Any]]] = [
+        ("jobs", {"priorityClassRef": ref}),
+        ("jobs", {"priorityClassRef": pod_class}),
+        ("stopped", {}),
+    ]
+    for number, (queue, spec) in enumerate(waits):
+        document = workload(f"late-{number}", 3, queue=queue, namespace="ml")
+        document["spec"] |= spec
+        put(shown, document)
+    [queue] = quota_view(shown, Rules.of(Configuration.load({})), NOW)["queues"]
+    told = {each["workload"]: each["why"] for each in queue["waiting"]}
+    assert (queue["pending"], set(told)) == (3, {f"ml/late-{number}" for number in range(3)})
+    assert told["ml/late-2"] == "LocalQueue stopped is inactive"
+    assert "doesn't exist" not in told["ml/late-0"]
 
 
 def test_history_keeps_what_each_interval_added():

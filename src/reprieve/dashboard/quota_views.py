@@ -1,15 +1,17 @@
 """The quota tree as JSON: what each queue owns, uses, borrows and lends, as `reprieve.quota` counts it."""
 
 from collections import defaultdict
+from collections.abc import Iterator
 from datetime import datetime
 from itertools import chain
 from typing import Any
 
 from reprieve.dashboard.inventory import Inventory, has_quota
-from reprieve.objects import Object
+from reprieve.objects import Object, decode
 from reprieve.quota import UNLIMITED, Rules, load, quota_lines, waiters
 
 SHOWN_WAITERS = 5
+CLASSES = {"WorkloadPriorityClass": "kueue.x-k8s.io/v1beta2", "PriorityClass": "scheduling.k8s.io/v1"}
 
 
 def quota_view(inventory: Inventory, rules: Rules, now: datetime) -> dict[str, Any]:
@@ -22,6 +24,7 @@ def quota_view(inventory: Inventory, rules: Rules, now: datetime) -> dict[str, A
         inventory.cohorts.values(),
         inventory.cluster_queues.values(),
         inventory.local_queues.values(),
+        _classes(inventory),
         inventory.workloads.values(),
     )
     quota = load(objects, rules, now)
@@ -32,7 +35,8 @@ def quota_view(inventory: Inventory, rules: Rules, now: datetime) -> dict[str, A
         lines[line.queue.name].append({"flavor": line.key.flavor, "resource": line.key.resource, **amounts})
     waiting: dict[str, list[dict[str, str]]] = defaultdict(list)
     for waiter in waiters(quota):
-        waiting[waiter.queue].append({"workload": waiter.workload, "why": waiter.message})
+        queue = waiter.queue or _queue_of(inventory, waiter.workload)
+        waiting[queue].append({"workload": waiter.workload, "why": waiter.message})
     admitted: dict[str, int] = defaultdict(int)
     for workload in inventory.workloads.values():
         if workload.status.admission is not None and has_quota(workload):
@@ -52,6 +56,23 @@ def quota_view(inventory: Inventory, rules: Rules, now: datetime) -> dict[str, A
             for name, queue in sorted(inventory.cluster_queues.items())
         ],
     }
+
+
+def _classes(inventory: Inventory) -> Iterator[Object]:
+    """Those that workloads name. The page reads no classes: of one that is missing the workload's own
+    condition tells.
+    """
+    refs = (workload.spec.priority_class_ref for workload in inventory.workloads.values())
+    for kind, name in {(ref.kind, ref.name) for ref in refs if ref is not None}:
+        if version := CLASSES.get(kind):
+            yield decode({"apiVersion": version, "kind": kind, "metadata": {"name": name}})
+
+
+def _queue_of(inventory: Inventory, key: str) -> str:
+    """The ClusterQueue behind a queue that takes nobody now: whoever names it waits there all the same."""
+    workload = inventory.workloads[key]
+    local = inventory.local_queues.get(f"{workload.namespace}/{workload.spec.queue_name}")
+    return local.spec.cluster_queue if local is not None else ""
 
 
 def _cohorts(inventory: Inventory) -> list[dict[str, str]]:
