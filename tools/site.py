@@ -83,7 +83,6 @@ def build(out: Path) -> Path:
         _gather(pages)
         settings = Path(folder) / "mkdocs.yml"
         settings.write_text(yaml.safe_dump(_settings(pages), sort_keys=False), encoding="utf-8")
-        shutil.rmtree(target, ignore_errors=True)
         program = Path(sys.executable).parent / "zensical"
         made = subprocess.run(
             [program, "build", "--strict", "--config-file", settings.name],
@@ -94,6 +93,7 @@ def build(out: Path) -> Path:
         )
         if made.returncode:
             raise SystemExit(made.stdout + made.stderr)
+        shutil.rmtree(target, ignore_errors=True)  # not before the new one is there
         shutil.copytree(Path(folder) / "site", target)
     _offer_versions(out)
     return target
