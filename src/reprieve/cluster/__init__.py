@@ -14,7 +14,7 @@ supposed changes run under `checkpoint()` and `rollback()`. Nothing here does I/
 
 from reprieve.cluster.attached import AttachedTable
 from reprieve.cluster.classes import PodClass
-from reprieve.cluster.columns import LOST, NOWHERE, Ints, Mask, Rows, add_at
+from reprieve.cluster.columns import LOST, NOWHERE, Ints, Mask, Rows, add_all
 from reprieve.cluster.device_holders import DeviceId, PoolId, Shares
 from reprieve.cluster.devices import DeviceTable
 from reprieve.cluster.hierarchy import MOST_LEVELS
@@ -57,7 +57,7 @@ __all__ = [
     "StorageTable",
     "Term",
     "Topology",
-    "add_at",
+    "add_all",
     "belongs",
     "missing_classes",
     "owns",

@@ -56,8 +56,29 @@ def summed(places: Rows, amounts: Ints, kinds: Rows, width: int) -> Ints | None:
     return total
 
 
-def add_at(column: Ints, places: Rows, amounts: Ints, kinds: Rows) -> None:
-    """`column[places] += amounts[kinds]` where places repeat."""
-    total = summed(places, amounts, kinds, len(column))
-    if total is not None:
-        column += total
+def sums(places: Rows, table: Ints, kinds: Rows, present: Ints, width: int) -> list[Ints | None]:
+    """The same for each row of a table. `present`: the kinds that there are."""
+    if not len(places):
+        return [None] * len(table)
+    here, number = table[:, present], np.bincount(places, minlength=width)
+    each = zip(table, here.min(axis=1).tolist(), here.max(axis=1).tolist(), strict=True)
+    return [
+        summed(places, amounts, kinds, width)
+        if least < most
+        else (most * number if most else None)  # all are equal: their number says it all
+        for amounts, least, most in each
+    ]
+
+
+def present_in(kinds: Rows) -> Ints:
+    """The numbers of the kinds that occur."""
+    found: Ints = np.bincount(kinds).nonzero()[0]
+    return found
+
+
+def add_all(table: Ints, places: Rows, amounts: Ints, kinds: Rows) -> None:
+    """`table[:, places] += amounts[:, kinds]` where places repeat; rows that have no amounts stay."""
+    totals = sums(places, amounts, kinds, present_in(kinds), table.shape[1])
+    for column, total in zip(table, totals, strict=False):
+        if total is not None:
+            column += total

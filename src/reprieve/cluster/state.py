@@ -353,7 +353,7 @@ class Cluster(Supposed):
         if rule != before:
             self._begin()
             slots = self.pods.node[self.ranking.let_groups_rule(rule)]
-            self.moved.extend(np.unique(slots[slots >= 0]).tolist())
+            self.moved.extend(sorted(set(slots[slots >= 0].tolist())))
         return before
 
     def _prioritise(self, group: int, *, rules: bool) -> None:

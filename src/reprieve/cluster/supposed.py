@@ -94,14 +94,17 @@ class Supposed(Tables):
 
     def detach_all(self, rows: Rows) -> None:
         """Suppose many pods gone at once: one masked subtraction for all of them."""
-        slots = self.pods.node[rows].copy()
+        slots = self.pods.node.take(rows)
         width = self.nodes.slots
         used, filled = self.nodes.used[:, :width], self.nodes.filled[:, :width]
         self._undo.append(("many", rows, slots, used.copy(), filled.copy(), self.caches))
         self.caches = {}
         self.pods.node[rows] = NOWHERE
         here = slots >= 0
-        self._usage.count_many(rows[here], slots[here], -1)
+        if here.all():
+            self._usage.count_many(rows, slots, -1)
+        else:
+            self._usage.count_many(rows[here], slots[here], -1)
         if self.devices.any_users:
             self._claim_users.leave(rows.tolist(), self._undo)
 

@@ -6,7 +6,7 @@ Knows neither why a pod is on a node nor for how long; `state` calls it for obse
 import numpy as np
 
 from reprieve.cluster.classes import ClassTable
-from reprieve.cluster.columns import Ints, Rows, summed
+from reprieve.cluster.columns import Rows, present_in, sums
 from reprieve.cluster.nodes import NodeTable
 from reprieve.cluster.pods import PodTable
 from reprieve.cluster.ports import PortTable
@@ -48,26 +48,15 @@ class Usage:
         """Many pods at once. The caller logs their slots as touched, if anybody is to know of them."""
         if not len(rows):
             return
-        classes, width = self._pods.cls[rows], self._nodes.slots
-        present = np.flatnonzero(np.bincount(classes))
-        pods = np.bincount(slots, minlength=width)
-
-        def total(amounts: Ints) -> Ints | None:
-            """What these pods request of one resource, by node."""
-            least, most = int(amounts[present].min()), int(amounts[present].max())
-            if least < most:
-                return summed(slots, amounts, classes, width)
-            return most * pods if most else None  # equal pods: their number says it all
-
-        sums = [total(amounts) for amounts in self._classes.requests]
-        for column, more in zip(self._nodes.used[:, :width], sums, strict=False):
-            if more is not None:
-                column += sign * more
-        for index, amounts in enumerate(self._classes.filled):  # most pods state their requests
-            same = np.array_equal(amounts[present], self._classes.requests[index, present])
-            more = sums[index] if same else total(amounts)
-            if more is not None:
-                self._nodes.filled[index, :width] += sign * more
+        classes, width = self._pods.cls.take(rows), self._nodes.slots
+        requests, filled, present = self._classes.requests, self._classes.filled, present_in(classes)
+        used = sums(slots, requests, classes, present, width)
+        stated = np.array_equal(filled[:, present], requests[: len(filled), present])  # as most pods do
+        scored = used if stated else sums(slots, filled, classes, present, width)
+        for columns, totals in ((self._nodes.used, used), (self._nodes.filled, scored)):
+            for column, total in zip(columns[:, :width], totals, strict=False):
+                if total is not None:
+                    column += sign * total
         self.count_ports(rows, slots, sign)
 
     def count_ports(self, rows: Rows, slots: Rows, sign: int) -> None:

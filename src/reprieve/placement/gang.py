@@ -223,7 +223,9 @@ def _runs(cluster: Cluster, rows: Sequence[int]) -> Iterator[list[int]]:
     info, volumes = cluster.pods.info, cluster.storage.pods
     classes = cluster.pods.cls[list(rows)].tolist()
     shapes = {number: cluster.classes.all[number].shape for number in set(classes)}
-    alone = {row for row in rows if info[row].nominated_node or row in volumes}
+    alone = {row for row in rows if info[row].nominated_node}
+    if volumes:
+        alone.update(row for row in rows if row in volumes)
     if len(set(shapes.values())) == 1 and not alone:
         yield list(rows)
         return

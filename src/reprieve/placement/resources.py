@@ -159,12 +159,15 @@ def _balance_scores(cluster: Cluster, cls: PodClass, at: Rows | slice, guests: G
     offered = nodes.allocatable[: MEMORY + 1, at]
     requested = np.array([[cpu], [memory]], dtype=np.int64)
     used = nodes.used[: MEMORY + 1, at] + requested * guests
-    return 50 + (50 + _balance(used + requested, offered) - _balance(used, offered)) // 2
+    both, safe = offered > 0, np.maximum(offered, 1)
+    both = both[0] & both[1]
+    found: Ints = 50 + (50 + _balance(used + requested, safe, both) - _balance(used, safe, both)) // 2
+    return found
 
 
-def _balance(wanted: Ints, offered: Ints) -> Ints:
-    shares: Floats = np.minimum(wanted / np.maximum(offered, 1), 1.0)
-    both = (offered > 0).all(axis=0)
+def _balance(wanted: Ints, offered: Ints, both: Mask) -> Ints:
+    """`offered`: at least one of each; `both`: nodes that offer both."""
+    shares: Floats = np.minimum(wanted / offered, 1.0)
     uneven = np.where(both, np.abs((shares[0] - shares[1]) / 2), 0.0)
     return ((1 - uneven) * 100.0).astype(np.int64)
 

@@ -59,9 +59,15 @@ def least_units(search: GangSearch) -> int:
     gang, cluster = search.gang, search.view.cluster
     if gang.tree is not None or cluster.devices.classes:  # devices may serve what nodes do not offer
         return 0
-    number = max(1, gang.min_count - gang.running)
-    classes = cluster.pods.cls[list(gang.rows)]
-    wanted = np.sort(cluster.classes.requests[:, classes])[:, :number].sum(axis=1)
+    number = min(max(1, gang.min_count - gang.running), len(gang.rows))
+    pods = np.bincount(cluster.pods.cls[list(gang.rows)])
+    kinds = pods.nonzero()[0]
+    requests = cluster.classes.requests[:, kinds]
+    wanted = (
+        requests[:, 0] * number
+        if len(kinds) == 1
+        else np.sort(np.repeat(requests, pods[kinds], axis=1))[:, :number].sum(axis=1)
+    )
     short = wanted - cluster.nodes.free().clip(min=0).sum(axis=1)
     largest = search.candidates.largest()
     scarce = (wanted > 0) & (short > 0) & (largest > 0)
@@ -82,11 +88,11 @@ def may_fit_below(search: GangSearch, priority: int) -> bool:
     rows = candidates.pods_of(out)
     home = cluster.pods.node[rows]
     free = free_without(cluster, rows[home >= 0], home[home >= 0])
-    classes, pods = np.unique(cluster.pods.cls[list(gang.rows)], return_counts=True)
-    for number, wanted in zip(classes.tolist(), pods.tolist(), strict=True):
+    pods = np.bincount(cluster.pods.cls[list(gang.rows)])
+    for number in pods.nonzero()[0].tolist():
         requested = cluster.classes.all[number].requested
         fits = [free[index].clip(min=0) // amount for index, amount in requested]
-        if fits and np.min(fits, axis=0).sum() < wanted:
+        if fits and np.min(fits, axis=0).sum() < pods[number]:
             return False
     return True
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from reprieve.cluster import NOT_STARTED, Ints, Rows
 from reprieve.preemption.go_sort import INSERTION, go_order
+from reprieve.preemption.ordering import ordered
 from reprieve.preemption.units import (
     Candidates,
     LazyUnits,
@@ -50,10 +51,7 @@ def candidates_by_importance(candidates: Candidates, numbers: Rows) -> Rows | No
 
 def _order(view: View, keys: list[Ints], firsts: Rows) -> Ints | None:
     """The order by keys, then by the names of the units' first pods."""
-    order = np.lexsort(keys[::-1])
-    equal = np.ones(max(len(order) - 1, 0), dtype=np.bool_)
-    for key in keys:
-        equal &= key[order[1:]] == key[order[:-1]]
+    order, equal = ordered(keys)
     if not equal.any():
         return order
     if view.faithful:

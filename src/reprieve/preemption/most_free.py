@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from reprieve.cluster import Cluster, Ints, PodClass, Rows, add_at
+from reprieve.cluster import Cluster, Ints, PodClass, Rows, add_all
 from reprieve.placement import static_fit
 from reprieve.preemption.view import View
 
@@ -49,8 +49,7 @@ class _Lower:
         self.requested: Ints = np.zeros(shape, dtype=np.int64)
         rows = np.flatnonzero(pods.node[: pods.rows] >= 0)
         rows = rows[_least_priorities(view)[rows] < self._below]
-        for column, amounts in zip(self.requested, cluster.classes.requests, strict=True):
-            add_at(column, pods.node[rows], amounts, pods.cls[rows])
+        add_all(self.requested, pods.node[rows], cluster.classes.requests, pods.cls[rows])
         self._version = cluster.version
         self._read = len(cluster.moved)
         self.builds += 1
@@ -145,8 +144,7 @@ def _least_priorities(view: View) -> Ints:
 def free_without(cluster: Cluster, rows: Rows, home: Rows) -> Ints:
     """By resource and node: what is free once these pods have left their homes."""
     free = cluster.nodes.free()
-    for left, requests in zip(free, cluster.classes.requests, strict=False):
-        add_at(left, home, requests, cluster.pods.cls[rows])
+    add_all(free, home, cluster.classes.requests, cluster.pods.cls[rows])
     return free
 
 

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from reprieve.cluster import LOST, PODS, Mask, Rows, add_at
+from reprieve.cluster import LOST, PODS, Mask, Rows, add_all
 from reprieve.objects import Reference, counted, format_amount, is_or_are, some
 from reprieve.placement import (
     UNSCHEDULABLE,
@@ -50,6 +50,9 @@ class Leftovers:
         cluster = view.cluster
         self._view = view
         self._amounts: dict[tuple[int, int], str] = {}
+        self._order = "; everything more important there was put back first"
+        if view.config.preemption.algorithm == "minimal-cost":
+            self._order = ""
         taken = [pod.devices for pod in selection.assigned if pod.devices]
         self._devices = {
             device
@@ -66,9 +69,7 @@ class Leftovers:
         """Nodes with a pod of the preemptor, and what is left there of each resource that it requests."""
         victims = rows_of(selection.victims)
         column, here = self._columns(view.home[victims])
-        near = victims[here]
-        for left, requests in zip(self._slack, cluster.classes.requests, strict=True):
-            add_at(left, column[here], requests, cluster.pods.cls[near])
+        add_all(self._slack, column[here], cluster.classes.requests, cluster.pods.cls[victims[here]])
 
     def _columns(self, slots: Rows) -> tuple[Rows, Mask]:
         """Which column of the slack belongs to each of these slots, and whether one does."""
@@ -90,13 +91,14 @@ class Leftovers:
         amount = short[first, np.arange(len(rows))]
         known: dict[tuple[int, int, int, int], str] = {}
         reasons = []
-        for row, *key in zip(*(each.tolist() for each in (rows, homes, first, amount)), breaks, strict=True):
-            slot, index, short, count = key
-            found = known.get((slot, index, short, count))
+        keys = zip(*(each.tolist() for each in (homes, first, amount)), breaks, strict=True)
+        for row, key in zip(rows.tolist(), keys, strict=True):
+            found = known.get(key)
             if found is None:
-                found = self._reason((row,), (slot, index, short) if short > 0 else None, count)
-                if short > 0:  # equal pods of a node share their sentence
-                    known[slot, index, short, count] = found
+                shortage = key[:3] if key[2] > 0 else None
+                found = self._reason((row,), shortage, key[3])
+                if shortage:  # equal pods of a node share their sentence
+                    known[key] = found
             reasons.append(found)
         return reasons
 
@@ -122,21 +124,22 @@ class Leftovers:
         reason = self._refused(rows) if shortage is None else self._sentence(shortage)
         if len(rows) > 1:
             reason += f"; its {len(rows)} pods go together"
-        if self._view.config.preemption.algorithm != "minimal-cost":
-            reason += "; everything more important there was put back first"
+        reason += self._order
         if breaks:
             reason += f"; {counted(breaks, 'pod')} beyond a disruption budget, for want of a way around it"
         return reason
 
     def _sentence(self, shortage: tuple[int, int, int]) -> str:
         slot, index, short = shortage
-        nodes, keys = self._view.cluster.nodes, self._view.cluster.pods.keys
+        cluster = self._view.cluster
+        nodes, keys = cluster.nodes, cluster.pods.keys
         amount = self._amounts.get((index, short))
         if amount is None:
             resource = nodes.resources[index]
             amount = "a pod slot" if index == PODS else f"{format_amount(resource, short)} {resource}"
             self._amounts[index, short] = amount
-        guests = some([keys[row] for row in self.pods[slot]], 1)
+        rows = self.pods[slot]
+        guests = keys[rows[0]] if len(rows) == 1 else some([keys[row] for row in rows], 1)
         return f"if it stayed, {nodes.names[slot]} would be {amount} short for {guests}"
 
     def _refused(self, rows: Sequence[int]) -> str:

@@ -95,22 +95,26 @@ def victims_of(view: View, selection: Selection) -> tuple[Victim, ...]:
 def _single_victims(view: View, selection: Selection, rows: Rows, left: Leftovers) -> tuple[Victim, ...]:
     """The same for single pods, read from the columns."""
     pods, nodes = view.cluster.pods, view.cluster.nodes.names
-    breaks = selection.violations
-    reasons = left.reasons(rows, [breaks.get(row, 0) for row in rows.tolist()])
-    columns = rows, view.home[rows], view.priority[rows], pods.terminating[rows]
+    listed, breaks = rows.tolist(), selection.violations
+    columns = view.home[rows], view.priority[rows], pods.terminating[rows]
+    broken = [breaks.get(row, 0) for row in listed] if breaks else [0] * len(listed)
+    names = [pods.keys[row] for row in listed]
+    each = zip(
+        names, *(column.tolist() for column in columns), broken, left.reasons(rows, broken), strict=True
+    )
     return tuple(
-        Victim(
-            pod=pods.keys[row],
-            node=nodes[slot],
-            unit=f"Pod/{pods.keys[row]}",
-            priority=priority,
-            violates_budget=row in breaks,
-            reason=reason,
-            terminating=terminating,
-        )
-        for (row, slot, priority, terminating), reason in zip(
-            zip(*(column.tolist() for column in columns), strict=True), reasons, strict=True
-        )
+        [
+            Victim(
+                pod=name,
+                node=nodes[slot],
+                unit=f"Pod/{name}",
+                priority=priority,
+                violates_budget=number > 0,
+                reason=reason,
+                terminating=terminating,
+            )
+            for name, slot, priority, terminating, number, reason in each
+        ]
     )
 
 

@@ -14,8 +14,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from reprieve.cluster import Cluster, Ints, Mask, Rows, add_at
+from reprieve.cluster import Cluster, Ints, Mask, Rows, add_all
 from reprieve.placement import Assignment
+from reprieve.preemption.ordering import ordered
 from reprieve.preemption.units import VictimUnit
 from reprieve.preemption.view import View
 
@@ -197,15 +198,13 @@ class Ranked(NamedTuple):
 
 def ranked(rows: Rows, columns: Rows, keys: Sequence[Ints]) -> Ranked | None:
     """Pods by column, then by `keys` in order; None when two pods of a column are equal."""
-    order = np.lexsort([*reversed(keys), columns.astype(np.int64)])
-    sorted_columns = columns[order]
-    same = sorted_columns[1:] == sorted_columns[:-1]
-    equal = same.copy()
-    for key in keys:
-        equal &= key[order[1:]] == key[order[:-1]]
+    order, equal = ordered([columns, *keys])
     if equal.any():
         return None
-    starts = np.flatnonzero(np.concatenate([[True], ~same]))
+    sorted_columns = columns[order]
+    first = np.ones(len(order), dtype=np.bool_)
+    first[1:] = sorted_columns[1:] != sorted_columns[:-1]
+    starts = first.nonzero()[0]
     counts = np.diff(np.append(starts, len(order)))
     rank = np.arange(len(order), dtype=np.int32) - np.repeat(starts, counts).astype(np.int32)
     return Ranked(rows[order], sorted_columns, rank)
@@ -224,12 +223,13 @@ def stays(cluster: Cluster, pods: Ranked, slack: Ints) -> Mask:
         return kept  # enough of everything for everybody
     demand, slack = demand[scarce], slack[scarce]
     turns = int(pods.rank.max()) + 1
-    wanted = np.zeros((len(scarce), turns, slack.shape[1]), dtype=np.int64)
-    wanted[:, pods.rank, pods.column] = demand
+    wanted = np.zeros((turns, len(scarce), slack.shape[1]), dtype=np.int64)
+    wanted[pods.rank, :, pods.column] = demand.T
     fits = np.empty((turns, slack.shape[1]), dtype=np.bool_)
-    for turn in range(turns):
-        np.all(wanted[:, turn] <= slack, axis=0, out=fits[turn])
-        slack -= wanted[:, turn] * fits[turn]
+    for each, fit in zip(wanted, fits, strict=True):
+        np.logical_and.reduce(each <= slack, axis=0, out=fit)
+        each *= fit
+        slack -= each
     found: Mask = fits[pods.rank, pods.column]
     return found
 
@@ -237,19 +237,18 @@ def stays(cluster: Cluster, pods: Ranked, slack: Ints) -> Mask:
 def slack_next_to(cluster: Cluster, assigned: Sequence[Assignment]) -> tuple[Rows, Ints]:
     """(slots with a pod of the preemptor, what is left there of each resource it requests)."""
     places = np.array([each.slot for each in assigned], dtype=np.int32)
-    slots = np.unique(places)
-    column = np.searchsorted(slots, places).astype(np.int32)
-    classes = cluster.pods.cls[np.array([each.row for each in assigned], dtype=np.int32)]
+    guests = np.bincount(places)
+    slots = guests.nonzero()[0].astype(np.int32)
+    classes = cluster.pods.cls[[each.row for each in assigned]]
     slack = cluster.nodes.free(slots)
-    if (
-        len(classes) and (classes == classes[0]).all()
-    ):  # the usual gang: one product instead of a sum for each resource
+    if len(classes) and (classes == classes[0]).all():  # as most are: one product for all resources
         requested = cluster.classes.requests[:, classes[0]]
-        slack -= requested[:, None] * np.bincount(column, minlength=len(slots))
+        slack -= requested[:, None] * guests[slots]
         slack[requested == 0] = UNLIMITED
         return slots, slack
+    column = np.searchsorted(slots, places).astype(np.int32)
+    add_all(slack, column, -cluster.classes.requests, classes)
     for left, requests in zip(slack, cluster.classes.requests, strict=True):
-        add_at(left, column, -requests, classes)
         requesting = np.bincount(column[requests[classes] > 0], minlength=len(slots))
         left[requesting == 0] = UNLIMITED
     return slots, slack

@@ -80,14 +80,18 @@ class Candidates:
     def __init__(self, view: View, below: int) -> None:
         self.view = view
         pods = view.cluster.pods
-        eligible = view.placed & (view.priority < below)
-        whole = eligible & view.whole
-        single = eligible & ~whole & ~view.within_min_runtime & (pods.node[: pods.rows] >= 0)
-        self.singles: Rows = np.flatnonzero(single).astype(np.int32)
-        self.groups, self.members = _whole_units(view, whole)
-        self.rows: Rows = np.concatenate([self.singles, *self.members])
+        lower = view.placed & (view.priority < below)
+        single = lower & (pods.node[: pods.rows] >= 0)
+        self.groups, self.members = list[int](), list[Rows]()
+        if view.whole.any():
+            single &= ~view.whole
+            self.groups, self.members = _whole_units(view, lower & view.whole)
+        if view.within_min_runtime.any():
+            single &= ~view.within_min_runtime
+        self.singles: Rows = single.nonzero()[0].astype(np.int32)
+        self.rows: Rows = np.concatenate([self.singles, *self.members]) if self.members else self.singles
         """Every pod of every unit."""
-        self.home: Rows = pods.node[self.rows].copy()
+        self.home: Rows = pods.node.take(self.rows)
         """Where each of these pods runs."""
 
     def __len__(self) -> int:

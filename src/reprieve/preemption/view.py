@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reprieve.cluster import LOST, Cluster, Ints, Mask, Rows
+from reprieve.cluster import NOWHERE, Cluster, Ints, Mask, Rows
 from reprieve.config import Configuration
 from reprieve.placement import Scoring, resolve_scoring
 
@@ -186,6 +186,8 @@ class View:
             return np.full(pods.rows, -1, dtype=np.int32)
         if self.trees:
             return np.where((group >= 0) & self.placed, groups.unit[group], -1).astype(np.int32)
+        if not groups.whole.any():
+            return np.full(pods.rows, -1, dtype=np.int32)
         whole = (group >= 0) & groups.whole[group] & self.placed
         return np.where(whole, group, -1).astype(np.int32)
 
@@ -197,7 +199,7 @@ class View:
     @cached_property
     def placed(self) -> Mask:
         """Pods that are assigned to a node, known or not."""
-        placed: Mask = (self.home >= 0) | (self.home == LOST)
+        placed: Mask = self.home != NOWHERE
         return placed
 
     @cached_property
