@@ -68,6 +68,7 @@ def compare_in(cluster: Cluster, config: Configuration) -> list[Selection]:
     }
     expected = sorted(alone.values(), key=lambda choice: choice_key(view, choice))
     assert [each.assigned[0].slot for each in found] == [each.assigned[0].slot for each in expected]
+    assert [each.assigned[0].slot for each in sweep.best(1)] == [each.assigned[0].slot for each in found[:1]]
     for one, other in zip(found, expected, strict=True):
         assert one.victims == other.victims
         assert list(one.reprieved) == other.reprieved

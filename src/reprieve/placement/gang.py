@@ -3,14 +3,14 @@
 The cluster is rolled back: nothing stays placed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
 
-from reprieve.cluster import Cluster, Mask
+from reprieve.cluster import Cluster, Mask, PodClass
 from reprieve.objects import Allocation
 from reprieve.placement.filters import PodFilters
 from reprieve.placement.resources import DEFAULT, Scoring
@@ -139,6 +139,8 @@ class _Placer:
         self._within = within
         self._faithful = faithful
         self._by_shape: dict[bytes, Waves] = {}
+        self._scans: dict[bytes, Scan] = {}
+        """By shape, too; for pods between others."""
         self._by_class: dict[int, PodFilters] = {}
         """The filters of classes that go in waves; valid until a pod is placed alone."""
 
@@ -152,7 +154,7 @@ class _Placer:
                     return
             return
         if len(alike) <= SHORT and len(alike) < tally.remaining and self._within is None:
-            scan = scan_of(self._cluster, filters[0].cls, self._scoring)
+            scan = self._scan_of(filters[0].cls)
             if not scan.rescales:
                 self._place_each(alike, filters, scan, tally)
                 return
@@ -174,14 +176,24 @@ class _Placer:
         known, pods = self._by_class, self._cluster.pods
         if len(alike) == 1 and (single := known.get(pods.cls.item(alike[0]))) is not None:
             return [single]
-        classes = pods.cls[alike].tolist()
-        for cls, row in dict(zip(reversed(classes), reversed(alike), strict=True)).items():
+        classes: list[int] = pods.cls[alike].tolist()
+        equal = classes.count(classes[0]) == len(classes)
+        firsts = [(classes[0], alike[0])] if equal else _first_of_each(classes, alike)
+        for cls, row in firsts:
             if cls not in known:
                 filters = PodFilters(self._cluster, row, self._faithful)
                 if not goes_in_waves(filters):
                     return None
                 known[cls] = filters
-        return [known[cls] for cls in classes]
+        return [known[classes[0]]] * len(classes) if equal else [known[cls] for cls in classes]
+
+    def _scan_of(self, cls: PodClass) -> Scan:
+        scan = self._scans.get(cls.shape)
+        if scan is None:
+            scan = self._scans[cls.shape] = scan_of(self._cluster, cls, self._scoring)
+        else:
+            scan.refresh()
+        return scan
 
     def _place_each(self, alike: list[int], filters: list[PodFilters], scan: Scan, tally: _Tally) -> None:
         """A few pods between others: to list the nodes for a wave would take longer."""
@@ -212,6 +224,11 @@ class _Placer:
             taken = filters.devices.take(slot) if filters.devices is not None else {}
             settle(filters, slot)
             tally.place([Assignment(filters.row, slot, filters, taken)])
+
+
+def _first_of_each(classes: list[int], rows: list[int]) -> Iterable[tuple[int, int]]:
+    """The classes, each with the first of its pods."""
+    return dict(zip(reversed(classes), reversed(rows), strict=True)).items()
 
 
 def _runs(cluster: Cluster, rows: Sequence[int]) -> Iterator[list[int]]:

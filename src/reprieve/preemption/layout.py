@@ -185,6 +185,8 @@ class Layout:
         shape = int(counts.max(initial=0)) + 2, slots
         self.rows: Rows = np.full(shape, EMPTY, dtype=np.int32)
         """The pod, or the pod that stands for its group."""
+        self.present: Mask = np.zeros(shape, dtype=np.bool_)
+        """Where there is an entry."""
         self.priority: Ints = np.full(shape, NEVER_BELOW, dtype=np.int64)
         self.group: Rows = np.full(shape, SINGLE, dtype=np.int32)
         self.size: Ints = np.zeros(shape, dtype=np.int64)
@@ -214,6 +216,7 @@ class Layout:
 
     def _fill(self, view: View, found: _Entries, place: tuple[Ints | slice, Rows | int]) -> None:
         self.rows[place] = found.rows
+        self.present[place] = True
         self.priority[place] = view.priority[found.rows]
         self.group[place] = found.group
         self.size[place] = found.size
@@ -226,6 +229,7 @@ class Layout:
         if not more[1][1]:
             return
         self.rows = np.pad(self.rows, more, constant_values=EMPTY)
+        self.present = np.pad(self.present, more)
         self.priority = np.pad(self.priority, more, constant_values=NEVER_BELOW)
         self.group = np.pad(self.group, more, constant_values=SINGLE)
         self.size, self.start = np.pad(self.size, more), np.pad(self.start, more)
@@ -240,7 +244,7 @@ class Layout:
         found = _Entries(view, np.array(list(view.cluster.residents[slot]), dtype=np.int32))
         depth = len(found.rows)
         self.rows[:, slot], self.priority[:, slot], self.group[:, slot] = EMPTY, NEVER_BELOW, SINGLE
-        self.equal[:, slot] = False
+        self.present[:, slot] = self.equal[:, slot] = False
         self._fill(view, found, (slice(depth), slot))
         turn_of = {row: turn for turn, row in enumerate(found.rows.tolist())}
         shared = [turn_of[row] for row in found.leader.tolist()]
@@ -269,12 +273,17 @@ class Layout:
     def rearranged(self, source: Ints) -> "Layout":
         """The same entries in another order: at each turn of a node the one that was at turn `source`."""
         other = copy.copy(self)
-        for name in ("rows", "priority", "group", "size", "start", "equal"):
+        for name in ("rows", "present", "priority", "group", "size", "start", "equal"):
             setattr(other, name, np.take_along_axis(getattr(self, name), source, axis=0))
         rows, turns, columns = self._merged
         other._merged = rows, np.argsort(source, axis=0)[turns, columns].astype(np.int32), columns
         other.demand, other._running, other._covered = {}, {}, None
         return other
+
+    def below(self, priority: int) -> Mask:
+        """The entries below a priority, by turn and node; `present` itself where that is all of them."""
+        first = self.priority[0]  # of each node the highest
+        return self.present if (first[self.present[0]] < priority).all() else self.priority < priority
 
     def requested(self, view: View, index: int) -> Ints:
         """The requests of each entry in the table for one resource."""

@@ -1,11 +1,12 @@
 """The sentences of a plan, made of the numbers that the decision was made of. Nothing is decided here."""
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 
-from reprieve.cluster import LOST, PODS, Mask, Rows, add_all
+from reprieve.cluster import LOST, PODS, Cluster, Mask, Rows, add_all
 from reprieve.objects import Reference, counted, format_amount, is_or_are, some
 from reprieve.placement import (
     UNSCHEDULABLE,
@@ -214,21 +215,31 @@ def budget_uses(view: View, selection: Selection) -> tuple[BudgetUse, ...]:
     cluster = view.cluster
     if not cluster.budgets.all:
         return ()
-    victims, spared = rows_of(selection.victims).tolist(), rows_of(selection.reprieved).tolist()
+    victims = _under_budgets(cluster, rows_of(selection.victims))
+    spared = _under_budgets(cluster, rows_of(selection.reprieved))
     uses = []
     for number, budget in enumerate(cluster.budgets.all):
-        taken = [row for row in victims if number in cluster.budgets.covering(cluster.class_of(row))]
-        kept = [row for row in spared if number in cluster.budgets.covering(cluster.class_of(row))]
+        taken, kept = victims[number], spared[number]
         if not taken and not kept:
             continue
         allowed = budget.status.disruptions_allowed
-        text = f"{budget.key} allows {allowed} of its pods to be disrupted; the plan takes {len(taken)}"
-        if len(taken) > allowed:
-            text += f", {len(taken) - max(allowed, 0)} too many"
+        text = f"{budget.key} allows {allowed} of its pods to be disrupted; the plan takes {taken}"
+        if taken > allowed:
+            text += f", {taken - max(allowed, 0)} too many"
         if kept:
-            text += f" and spares {len(kept)}"
-        uses.append(BudgetUse(budget=budget.key, allowed=allowed, victims=len(taken), sentence=f"{text}."))
+            text += f" and spares {kept}"
+        uses.append(BudgetUse(budget=budget.key, allowed=allowed, victims=taken, sentence=f"{text}."))
     return tuple(uses)
+
+
+def _under_budgets(cluster: Cluster, rows: Rows) -> Counter[int]:
+    """How many of these pods each budget covers, by its number."""
+    found: Counter[int] = Counter()
+    for number, pods in enumerate(np.bincount(cluster.pods.cls[rows]).tolist()):
+        if pods:
+            for budget in cluster.budgets.covering(cluster.classes.all[number]):
+                found[budget] += pods
+    return found
 
 
 def answer(view: View, for_: Reference, selection: Selection) -> list[str]:

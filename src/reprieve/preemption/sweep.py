@@ -9,6 +9,7 @@ import numpy as np
 
 from reprieve.cluster import Ints, Mask, Rows
 from reprieve.placement import Assignment, PodFilters
+from reprieve.preemption.choices import Choices, Table
 from reprieve.preemption.layout import SINGLE, Layout, layout_of
 from reprieve.preemption.rules import Rules
 from reprieve.preemption.ties import in_gos_order, sorted_unstably
@@ -37,7 +38,9 @@ class Sweep:
         self._layout: Layout = layout_of(view)
         self._lower = lower = self._lower_entries()
         """The potential victims, by turn and node."""
-        self._broken, unclear = breaks_by_node(view, self._layout.covered(view), lower)
+        self._everybody = lower is self._layout.present
+        """Whether nobody on any node is more important."""
+        self._broken, unclear = breaks_by_node(view, self._layout.covered(view), lower, self._everybody)
         """How many pods of each entry would break a budget."""
         self._breaks: Mask = self._broken > 0
         """Entries that would break a budget: they are tried first."""
@@ -53,9 +56,9 @@ class Sweep:
 
     def _lower_entries(self) -> Mask:
         view, layout = self._view, self._layout
-        lower: Mask = layout.priority < int(view.cluster.pods.priority[self.filters.row])
+        lower = layout.below(int(view.cluster.pods.priority[self.filters.row]))
         if view.within_min_runtime.any():
-            lower &= ~layout.of(view, view.within_min_runtime)
+            lower = lower & ~layout.of(view, view.within_min_runtime)
         return lower
 
     def _settle_ties(self) -> Mask:
@@ -84,7 +87,6 @@ class Sweep:
         """(victims, by turn and node; nodes where the pod fits at all)."""
         view, layout, nodes = self._view, self._layout, self._view.cluster.nodes
         possible = swept.copy()
-        everybody = np.array_equal(lower, layout.rows >= 0)
         demands: list[Ints] = []
         sums: list[Ints] = []
         slacks: list[Ints] = []
@@ -93,7 +95,7 @@ class Sweep:
             if (left[swept] >= 0).all():
                 continue  # enough of it next to everybody: it decides nothing
             wanted = layout.requested(view, index)
-            if everybody:
+            if self._everybody:
                 sums.append(layout.running(view, index))
                 slack = left + sums[-1][-1]
             else:
@@ -130,6 +132,7 @@ class Sweep:
         turns = np.where(stay, safe, 0)
         left = tried.copy()
         left[:safe] = False
+        victims[:safe] &= ~tried[:safe]
         for turn in range(safe, len(tried)):
             for total, slack in zip(sums, slacks, strict=True):
                 stay &= total[turn] <= slack
@@ -137,10 +140,10 @@ class Sweep:
                 break
             turns += stay
             left[turn] &= ~stay
-        victims &= left | ~tried
+            victims[turn] &= ~(tried[turn] & stay)
         nodes = np.flatnonzero(turns)
         places = turns[nodes] - 1, nodes
-        at, node = np.nonzero(self._breaks)
+        at, node = np.divmod(np.flatnonzero(self._breaks), len(turns))
         twice = turns[node] > at
         at, node = at[twice], node[twice]
         for wanted, total, slack in zip(demands, sums, slacks, strict=True):
@@ -152,31 +155,8 @@ class Sweep:
         """The `most` best nodes by the criteria of `pods.best_choice`, best first."""
         if not len(self.slots):
             return []
-        order = np.lexsort([self._view.node_order[self.slots], *reversed(self._keys())])
-        return [self._selection(slot) for slot in self.slots[order[:most]].tolist()]
-
-    def _keys(self) -> list[Ints]:
-        """`pods.choice_key` without the position of the node."""
-        pods = self._view.cluster.pods
-        turns = np.flatnonzero(self._victims.any(axis=1))
-        column, turn = np.nonzero(self._victims[turns][:, self.slots].T)  # by node, in order of importance
-        place = turns[turn], self.slots[column]
-        rows = self._layout.rows[place]
-        priority = (pods.priority if self._view.faithful else self._view.priority)[rows]
-        entries = np.bincount(column, minlength=len(self.slots))
-        begins = np.cumsum(entries) - entries
-        highest = np.maximum.reduceat(priority, begins)
-        starts = np.where(priority == highest[column], self._layout.start[place], 2**63 - 1)
-        breaks = self._broken[place].astype(np.int64)
-        size = self._layout.size[place] if self._layout.grouped.any() else None
-        count = entries if size is None else np.add.reduceat(size, begins)
-        return [
-            np.add.reduceat(breaks, begins),
-            priority[begins] if self._view.faithful else highest,
-            np.add.reduceat(priority if size is None else priority * size, begins) + count * 2**31,
-            count,
-            -np.minimum.reduceat(starts, begins),
-        ]
+        table = Table(self._view, self._layout, self._victims, self._broken)
+        return [self._selection(slot) for slot in Choices.of(table, self.slots).best(most).tolist()]
 
     def _selection(self, slot: int) -> Selection:
         victims = self._victims[:, slot]
@@ -221,7 +201,19 @@ def _turns_for_all(nodes: Mask, sums: list[Ints], slacks: list[Ints]) -> int:
 
 
 def _try_all(victims: Mask, tried: Mask, demands: list[Ints], slacks: list[Ints]) -> None:
-    """Turn by turn, the entries that are marked in `tried`."""
+    """Turn by turn, the entries that are marked in `tried`; all at once where nodes have one each at most."""
+    width = victims.shape[1]
+    if np.count_nonzero(tried) <= width:
+        places = np.flatnonzero(tried)
+        nodes = places % width
+        if np.bincount(nodes, minlength=1).max() <= 1:
+            for demand, slack in zip(demands, slacks, strict=True):
+                enough = demand.take(places) <= slack[nodes]
+                places, nodes = places[enough], nodes[enough]
+            for demand, slack in zip(demands, slacks, strict=True):
+                slack[nodes] -= demand.take(places)
+            victims.put(places, False)
+            return
     for turn in np.flatnonzero(tried.any(axis=1)).tolist():
         _try(victims[turn], tried[turn], [wanted[turn] for wanted in demands], slacks)
 

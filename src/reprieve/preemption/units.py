@@ -231,7 +231,10 @@ def single_units(view: View, rows: Rows) -> list[VictimUnit]:
 
 def whole_unit(view: View, group: int, members: Rows) -> VictimUnit:
     rows, rank = tuple(members.tolist()), whole_rank(view, group)
-    return VictimUnit(rows, int(view.priority[rows[0]]), rank, min(_start(view, row) for row in rows), group)
+    start = min(view.start[members].tolist())
+    if start >= NOT_STARTED:  # none of them
+        start = min(_start(view, row) for row in rows)
+    return VictimUnit(rows, int(view.priority[rows[0]]), rank, start, group)
 
 
 def whole_rank(view: View, group: int) -> int:

@@ -166,8 +166,10 @@ class View:
     def leader(self) -> Mask:
         """Leaders of groups whose pods are evicted one by one. kube-scheduler knows none."""
         pods = self.cluster.pods
-        mask: Mask = pods.leader[: pods.rows] & (pods.group[: pods.rows] >= 0)
-        return mask & ~self.whole if self.group_victims and not self.faithful and mask.any() else mask & False
+        leader: Mask = pods.leader[: pods.rows]
+        if self.faithful or not self.group_victims or not leader.any():
+            return np.zeros(pods.rows, dtype=np.bool_)
+        return leader & (pods.group[: pods.rows] >= 0) & ~self.whole
 
     @cached_property
     def whole(self) -> Mask:

@@ -89,6 +89,8 @@ class Covered(NamedTuple):
     """Its number, or `SEVERAL`."""
     pods: Rows
     """How many pods of the entry that budget covers."""
+    so_far: Ints
+    """The same for the entry and those before it on its node, together."""
 
 
 def covered(view: View, rows: Rows, groups: Rows, nodes: Rows) -> Covered:
@@ -102,15 +104,18 @@ def covered(view: View, rows: Rows, groups: Rows, nodes: Rows) -> Covered:
     budget_of = budget_of_classes(cluster, classes[single])
     budget = np.where(single, budget_of[classes], NONE) if len(budget_of) else np.full_like(rows, NONE)
     turn, column = (each.astype(np.int32) for each in np.nonzero(budget != NONE))
-    found = Covered(turn, nodes[column], budget[turn, column], np.ones(len(turn), dtype=np.int32))
+    lines = turn, nodes[column], budget[turn, column], np.ones(len(turn), dtype=np.int32)
     if not single.all() and (groups >= 0).any():
-        whole = _covered_groups(view, groups, nodes)
-        found = Covered(*(np.concatenate(pair) for pair in zip(found, whole, strict=True)))
-    order = np.lexsort((found.turn, found.budget, found.node))
-    return Covered(*(each[order] for each in found))
+        pairs = zip(lines, _covered_groups(view, groups, nodes), strict=True)
+        turn, node, budget, pods = (np.concatenate(pair) for pair in pairs)
+    else:
+        turn, node, budget, pods = lines
+    order = np.lexsort((turn, budget, node))
+    turn, node, budget, pods = (each[order] for each in (turn, node, budget, pods))
+    return Covered(turn, node, budget, pods, _so_far(pods, node, budget))
 
 
-def _covered_groups(view: View, groups: Rows, nodes: Rows) -> Covered:
+def _covered_groups(view: View, groups: Rows, nodes: Rows) -> tuple[Rows, Rows, Rows, Rows]:
     """The same for whole groups: their pods on all nodes count."""
     members = np.flatnonzero(view.whole)
     members = members[np.isin(view.unit[members], groups)]
@@ -123,29 +128,32 @@ def _covered_groups(view: View, groups: Rows, nodes: Rows) -> Covered:
     lines = np.repeat(np.arange(len(turn)), end - begin)
     line = np.arange(len(lines)) - np.repeat(np.cumsum(end - begin) - end, end - begin)
     places = turn[lines], nodes[column[lines]], budget[line], pods[line]
-    return Covered(*(each.astype(np.int32) for each in places))
+    turn, node, budget, pods = (each.astype(np.int32) for each in places)
+    return turn, node, budget, pods
 
 
-def breaks_by_node(view: View, table: Covered, lower: Mask) -> tuple[Rows, Mask]:
+def breaks_by_node(view: View, table: Covered, lower: Mask, everybody: bool) -> tuple[Rows, Mask]:
     """The same, each node by itself: (how many pods of each entry break a budget, nodes where that is
     unclear).
 
-    `lower` marks the potential victims by turn and node. A pod under several budgets is charged to one after
-    the other: such nodes are unclear.
+    `lower` marks the potential victims by turn and node; `everybody`: these are all entries. A pod under
+    several budgets is charged to one after the other: such nodes are unclear.
     """
     broken: Rows = np.zeros(lower.shape, dtype=np.int32)
     unclear: Mask = np.zeros(lower.shape[1], dtype=np.bool_)
-    here = lower[table.turn, table.node]
-    turn, node, budget, pods = (column if here.all() else column[here] for column in table)
-    several = budget == SEVERAL
-    if several.any():
-        unclear[node[several]] = True
-        turn, node, budget, pods = (column[~several] for column in (turn, node, budget, pods))
-    if len(turn):
+    if not everybody:
+        here = lower[table.turn, table.node]
+        turn, node, budget, pods, _ = (column[here] for column in table)
+        table = Covered(turn, node, budget, pods, _so_far(pods, node, budget))
+    several = table.budget == SEVERAL
+    unclear[table.node[several]] = True
+    if len(table.turn):
         allowed = np.array([each.status.disruptions_allowed for each in view.cluster.budgets.all])
-        over = np.minimum(_so_far(pods, node, budget) - allowed[budget], pods)
+        left = allowed.take(table.budget, mode="clip")  # those under several are left out
+        over = np.where(several, 0, np.minimum(table.so_far - left, table.pods))
         found = np.flatnonzero(over > 0)
-        np.add.at(broken, (turn[found], node[found]), over[found].astype(np.int32))
+        places = table.turn[found].astype(np.int64) * lower.shape[1] + table.node[found]
+        np.add.at(broken.reshape(-1), places, over[found].astype(np.int32))
     return broken, unclear
 
 
