@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprieve.cluster.columns import grown, taller
+from reprieve.cluster.columns import add_all, grown, taller
 from reprieve.cluster.nodes import NodeTable
 from tests.builders import node, view
 from tests.effort import in_proportion
@@ -42,3 +42,19 @@ def test_naming_very_many_resources_is_work_in_proportion_to_their_number() -> N
     """A pod may name as many as fit into it: with 8,000 on a thousand nodes the scheduler stood still for
     minutes, lost its lease, and met the same pod when it started again."""
     in_proportion(naming, 100)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=40),
+    st.lists(st.lists(st.sampled_from((-7, 0, 0, 1, 3, 2**40, 2**60)), min_size=4, max_size=4), max_size=3),
+)
+def test_amounts_of_many_pods_are_added_exactly(pods: list[tuple[int, int]], rows: list[list[int]]) -> None:
+    """Equal pods are multiplied, sums that a float holds are made of floats: nobody can tell."""
+    amounts = np.array(rows, dtype=np.int64).reshape(len(rows), 4)
+    places, kinds = np.array(pods, dtype=np.int32).reshape(len(pods), 2).T
+    table = np.arange(5 * (len(rows) + 1), dtype=np.int64).reshape(len(rows) + 1, 5)
+    expected = table.copy()
+    for place, kind in pods:
+        expected[: len(rows), place] += amounts[:, kind]
+    add_all(table, places, amounts, kinds)
+    assert (table == expected).all()
