@@ -6,8 +6,11 @@ groups' other nodes.
 """
 
 import copy
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reprieve.cluster import NOT_STARTED, Ints, Mask, Rows
 from reprieve.preemption.importance import importance_keys
@@ -332,7 +335,7 @@ class Layout:
 def _replaced(table: Covered, column: Covered, slot: int) -> Covered:
     """The table with other entries for one node."""
     start, end = np.searchsorted(table.node, [slot, slot + 1])
-    pairs = zip(table, column, strict=True)
+    pairs: Iterable[tuple[NDArray[Any], NDArray[Any]]] = zip(table, column, strict=True)
     return Covered(*(np.concatenate([old[:start], new, old[end:]]) for old, new in pairs))
 
 

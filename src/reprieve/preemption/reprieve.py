@@ -198,7 +198,7 @@ class Ranked(NamedTuple):
 
 def ranked(rows: Rows, columns: Rows, keys: Sequence[Ints]) -> Ranked | None:
     """Pods by column, then by `keys` in order; None when two pods of a column are equal."""
-    order, equal = ordered([columns, *keys])
+    order, equal = ordered([columns.astype(np.int64), *keys])
     if equal.any():
         return None
     sorted_columns = columns[order]

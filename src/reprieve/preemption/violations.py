@@ -77,6 +77,13 @@ def budget_of_classes(cluster: Cluster, classes: Rows) -> Rows:
     return found
 
 
+class _Lines(NamedTuple):
+    turn: Rows
+    node: Rows
+    budget: Rows
+    pods: Rows
+
+
 class Covered(NamedTuple):
     """Entries of a table (by turn, most important first, and node) under a budget, by node, budget and turn.
 
@@ -104,18 +111,19 @@ def covered(view: View, rows: Rows, groups: Rows, nodes: Rows) -> Covered:
     budget_of = budget_of_classes(cluster, classes[single])
     budget = np.where(single, budget_of[classes], NONE) if len(budget_of) else np.full_like(rows, NONE)
     turn, column = (each.astype(np.int32) for each in np.nonzero(budget != NONE))
-    lines = turn, nodes[column], budget[turn, column], np.ones(len(turn), dtype=np.int32)
+    found = _Lines(turn, nodes[column], budget[turn, column], np.ones(len(turn), dtype=np.int32))
     if not single.all() and (groups >= 0).any():
-        pairs = zip(lines, _covered_groups(view, groups, nodes), strict=True)
-        turn, node, budget, pods = (np.concatenate(pair) for pair in pairs)
-    else:
-        turn, node, budget, pods = lines
-    order = np.lexsort((turn, budget, node))
-    turn, node, budget, pods = (each[order] for each in (turn, node, budget, pods))
-    return Covered(turn, node, budget, pods, _so_far(pods, node, budget))
+        whole = _covered_groups(view, groups, nodes)
+        found = _Lines(*(np.concatenate(pair) for pair in zip(found, whole, strict=True)))
+    order = np.lexsort((found.turn, found.budget, found.node))
+    return _added_up(_Lines(*(each[order] for each in found)))
 
 
-def _covered_groups(view: View, groups: Rows, nodes: Rows) -> tuple[Rows, Rows, Rows, Rows]:
+def _added_up(lines: _Lines) -> Covered:
+    return Covered(*lines, _so_far(lines.pods, lines.node, lines.budget))
+
+
+def _covered_groups(view: View, groups: Rows, nodes: Rows) -> _Lines:
     """The same for whole groups: their pods on all nodes count."""
     members = np.flatnonzero(view.whole)
     members = members[np.isin(view.unit[members], groups)]
@@ -128,8 +136,7 @@ def _covered_groups(view: View, groups: Rows, nodes: Rows) -> tuple[Rows, Rows, 
     lines = np.repeat(np.arange(len(turn)), end - begin)
     line = np.arange(len(lines)) - np.repeat(np.cumsum(end - begin) - end, end - begin)
     places = turn[lines], nodes[column[lines]], budget[line], pods[line]
-    turn, node, budget, pods = (each.astype(np.int32) for each in places)
-    return turn, node, budget, pods
+    return _Lines(*(each.astype(np.int32) for each in places))
 
 
 def breaks_by_node(view: View, table: Covered, lower: Mask, everybody: bool) -> tuple[Rows, Mask]:
@@ -143,8 +150,7 @@ def breaks_by_node(view: View, table: Covered, lower: Mask, everybody: bool) -> 
     unclear: Mask = np.zeros(lower.shape[1], dtype=np.bool_)
     if not everybody:
         here = lower[table.turn, table.node]
-        turn, node, budget, pods, _ = (column[here] for column in table)
-        table = Covered(turn, node, budget, pods, _so_far(pods, node, budget))
+        table = _added_up(_Lines(*(column[here] for column in table[:4])))
     several = table.budget == SEVERAL
     unclear[table.node[several]] = True
     if len(table.turn):
