@@ -21,7 +21,7 @@ Slots = Rows | None
 Guests = Ints | int
 State = tuple[int, int, int, int, int, int, int]
 """Cpu and memory of a node: offered, used and filled; and the number of guests."""
-MOST_KNOWN = 5_000
+MOST_KNOWN = 500
 """How many scores of single nodes are kept for each shape of pods."""
 
 
