@@ -238,6 +238,14 @@ DOC = {
         (".spec.hosts[-1]", ["b"]),
         (".spec.hosts[9]", []),
         (".spec.hosts[*]", ["a", "b"]),
+        (".status.conditions[-1:].type", ["Ready"]),
+        (".spec.hosts[:]", ["a", "b"]),
+        (".spec.hosts[:1]", ["a"]),
+        (".spec.hosts[0:2:2]", ["a"]),
+        (".spec.hosts[1:1]", []),
+        (".spec.hosts[1:9]", []),
+        (".spec.hosts[-3:]", []),
+        (".spec.map[-1:]", []),
         (".spec.map['x.y/z']", [1]),
         (r".spec.map.x\.y/z", [1]),
         ('.status.conditions[?(@.type=="Ready")].on', [True]),
@@ -253,7 +261,7 @@ def test_paths_find_what_kubectl_finds(path: str, found: list[Any]) -> None:
     assert JsonPath(path).find(DOC) == found
 
 
-@pytest.mark.parametrize("path", ["..x", "spec", ".a[", ".a[?(@.b)]", ".a[1:2]"])
+@pytest.mark.parametrize("path", ["..x", "spec", ".a[", ".a[?(@.b)]", ".a[0:2:0]", ".a[0,1]"])
 def test_unsupported_paths_are_refused(path: str) -> None:
     with pytest.raises(InvalidPath):
         JsonPath(path)

@@ -2,8 +2,9 @@
 
     .spec.replicas   .metadata.labels['a.b/c']   .metadata.annotations.example\\.com/x
     .spec.hosts[0]   .spec.hosts[*]   .spec.hosts[-1]   .status.conditions[?(@.type=="Ready")].status
+    .status.conditions[-1:].type   .spec.hosts[0:6:2]
 
-No recursion, no slices, no unions. A path that finds nothing gives an empty list, never an error.
+No recursion, no unions. A path that finds nothing gives an empty list, never an error.
 """
 
 import re
@@ -23,6 +24,7 @@ _TOKEN = re.compile(
   | \[\s*'(?P<quoted>[^']*)'\s*\]
   | \[\s*"(?P<double>[^"]*)"\s*\]
   | \[\s*(?P<index>-?\d+)\s*\]
+  | \[\s*(?P<slice>-?\d*:-?\d*(?::(?:[1-9]\d*)?)?)\s*\]
   | (?P<all>\[\s*\*\s*\])
   | \[\?\(\s*@(?P<where>[^=!<>]*?)\s*(?P<operator>==|!=)\s*(?P<value>"[^"]*"|'[^']*'|[^)\s]+)\s*\)\]
     """,
@@ -69,6 +71,8 @@ def _step(match: re.Match[str]) -> Step:
         return _every if name == "*" else _key(name)
     if groups["index"] is not None:
         return _item(int(groups["index"]))
+    if groups["slice"] is not None:
+        return _slice(*(int(part) if part else None for part in groups["slice"].split(":")))
     if groups["all"] is not None:
         return _every
     return _filter(JsonPath(groups["where"]), groups["operator"] == "==", _literal(groups["value"]))
@@ -85,6 +89,21 @@ def _item(index: int) -> Step:
         return []
 
     return step
+
+
+def _slice(start: int | None, end: int | None, step: int | None = None) -> Step:
+    """As client-go has it: a bound outside the list finds nothing, where Python would take what is there."""
+
+    def found(value: Any) -> list[Any]:
+        if not isinstance(value, list):
+            return []
+        size = len(value)
+        first, last = start or 0, size if end is None else end
+        first, last = (bound + size if bound < 0 else bound for bound in (first, last))
+        inside = 0 <= first < size and 0 <= last <= size
+        return value[first : last : step or 1] if inside else []
+
+    return found
 
 
 def _every(value: Any) -> list[Any]:
