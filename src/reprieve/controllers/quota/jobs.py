@@ -113,7 +113,9 @@ class Jobs:
         elif workload.may_run:
             if not self._as_admitted(kind, job, stored, workload):
                 await self._ask_anew(kind, job, key, workload)
-            elif is_suspended:
+            elif is_suspended and self._has_stopped(key, workload):
+                # Pods from before it was held go first: its own controller, which may never see that it was
+                # suspended for a moment, would keep them, on nodes of any flavor.
                 await self._start(kind, job, workload)
         elif not is_suspended:
             await self._suspend(kind, job)
@@ -182,7 +184,7 @@ class Jobs:
             changed = "asks for other pods than it has quota for: it is stopped and asks anew"
             self._tell(job, "ChangedWhileRunning", changed)
             await self._suspend(kind, job)
-        elif self._owners.state(key, workload).state == STOPPED:
+        elif self._has_stopped(key, workload):
             metadata = workload.metadata
             await self._client.delete(KUEUE_WORKLOADS, metadata.name, metadata.namespace, uid=metadata.uid)
 
@@ -190,7 +192,9 @@ class Jobs:
         """A job that waits is as its user wrote it; if that has changed meanwhile, it queues again."""
         plain = restored(job, self._pod_sets(job))
         if plain is not job:
-            await self._write(kind, job, plain, await self._clear_start_time(kind, job))
+            # While its pods are there an API server may refuse another template.
+            if self._has_stopped(job_workload_key(kind, job), workload):
+                await self._write(kind, job, plain, await self._clear_start_time(kind, job))
             return
         if (
             is_true(workload, well_known.QUOTA_RESERVED)
@@ -202,6 +206,10 @@ class Jobs:
         await self._client.delete(
             KUEUE_WORKLOADS, metadata["name"], metadata["namespace"], uid=metadata["uid"]
         )
+
+    def _has_stopped(self, key: str, workload: Workload) -> bool:
+        """Whether nothing of the job behind a workload is left, as its pods and its status say."""
+        return self._owners.state(key, workload).state == STOPPED
 
     async def _clear_start_time(self, kind: JobKind, job: Document) -> str:
         """Remove the time at which it began, which would keep its template from changing; its new version."""
