@@ -36,7 +36,7 @@ from reprieve.manifests import Installation, crds, deployment
 from reprieve.server.fake_nodes import Habits, NodeTemplate
 from tests import builders
 from tests.builders import Document
-from tests.waiting import PATIENCE, eventually
+from tests.waiting import PATIENCE, eventually, eventually_so
 
 ACCOUNT = "system:serviceaccount:reprieve-system:reprieve"
 SELECT = "node.kubernetes.io/instance-type"
@@ -112,6 +112,8 @@ class Run:
         self._end(signal.SIGKILL)
 
     def stop(self) -> int:
+        """Its exit code. One that was just started is let come up: until then SIGTERM ends any process."""
+        eventually_so(lambda: self.log() or self._process.poll() is not None, "it is up", LONGEST)
         return self._end(signal.SIGTERM)
 
     def _end(self, number: int) -> int:
@@ -220,8 +222,12 @@ class Place:
 
 
 @asynccontextmanager
-async def place(plane: ControlPlane, name: str, nodes: int = 2, cpu: int = 4) -> AsyncIterator[Place]:
-    """Nodes that only this test's pods select, kept by a kubelet; nothing is left of them afterwards."""
+async def place(
+    plane: ControlPlane, name: str, nodes: int = 2, cpu: int = 4, *, layout: str = ""
+) -> AsyncIterator[Place]:
+    """Nodes that only this test's pods select, kept by a kubelet; nothing is left of them afterwards.
+
+    `layout` is the rest of their template: `;racks=2`."""
     async with Client.from_kubeconfig(plane.kubeconfig("admin")) as client:
         here = Place(client, name, native_groups=plane.native_groups)
         needed: list[tuple[Resource, Document]] = [(NAMESPACES, {"metadata": {"name": name}})]
@@ -235,19 +241,28 @@ async def place(plane: ControlPlane, name: str, nodes: int = 2, cpu: int = 4) ->
                 if not error.already_exists:
                     raise
         await _default_account(client, name)
-        kubelet = Kubelet(client, Habits(terminate_after=0.2))
-        template = NodeTemplate.parse(f"{name}={nodes}:cpu={cpu},memory=64Gi")
-        await kubelet.create_nodes([template])
-        await open_to_all(client, template)
-        running = asyncio.create_task(kubelet.run())
-        try:
-            yield here
-        finally:
-            await client.request("DELETE", PODS.path(name), query={"gracePeriodSeconds": "0"})
-            await client.request("DELETE", (await client.served(POD_GROUPS) or POD_GROUPS).path(name))
-            await asyncio.gather(*(client.delete(NODES, node) for node in template.names()))
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
+        async with kept_nodes(client, NodeTemplate.parse(f"{name}={nodes}:cpu={cpu},memory=64Gi{layout}")):
+            try:
+                yield here
+            finally:
+                await client.request("DELETE", PODS.path(name), query={"gracePeriodSeconds": "0"})
+                await client.request("DELETE", (await client.served(POD_GROUPS) or POD_GROUPS).path(name))
+
+
+@asynccontextmanager
+async def kept_nodes(client: Client, template: NodeTemplate) -> AsyncIterator[None]:
+    """Nodes with a kubelet; those that are still there go at the end."""
+    kubelet = Kubelet(client, Habits(terminate_after=0.2))
+    await kubelet.create_nodes([template])
+    await open_to_all(client, template)
+    running = asyncio.create_task(kubelet.run())
+    try:
+        yield
+    finally:
+        there = {node["metadata"]["name"] for node in (await client.listing(NODES.raw())).items}
+        await asyncio.gather(*(client.delete(NODES, name) for name in template.names() if name in there))
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
 
 
 async def open_to_all(client: Client, template: NodeTemplate) -> None:
