@@ -261,7 +261,13 @@ def test_paths_find_what_kubectl_finds(path: str, found: list[Any]) -> None:
     assert JsonPath(path).find(DOC) == found
 
 
-@pytest.mark.parametrize("path", ["..x", "spec", ".a[", ".a[?(@.b)]", ".a[0:2:0]", ".a[0,1]"])
+LONG = "9" * 5000
+"""More digits than Python reads."""
+
+
+@pytest.mark.parametrize(
+    "path", ["..x", "spec", ".a[", ".a[?(@.b)]", ".a[0:2:0]", ".a[0,1]", f".a[{LONG}]", f".a[{LONG}:]"]
+)
 def test_unsupported_paths_are_refused(path: str) -> None:
     with pytest.raises(InvalidPath):
         JsonPath(path)
