@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 RUNS   := $(VENV)/.runs
 CORE   := objects jobs config cluster placement preemption quota fleet
-PURE   := $(foreach name,cycles incomplete preemption queue chaos shell holds lives conditions absurd_pods group_priority quiet_cluster gates_on_off_on volumes volumes_crash volumes_failures trees_live nominations marks other_ways look_again devices_live devices_faults templates headroom returns,tests/scheduler/test_$(name).py)
+PURE   := $(foreach name,cycles incomplete preemption queue chaos shell holds lives conditions absurd_pods group_priority quiet_cluster gates_on_off_on volumes volumes_crash volumes_failures trees_live nominations marks other_ways look_again devices_live devices_faults templates headroom returns crowds first_list,tests/scheduler/test_$(name).py)
 # What asks the core most of its questions: plans and explanations, without a server.
 ASKING := tests/whatif tests/explain
 # A room's folders (preemption has two); of the core everything but the recorded decisions, which take longest.

@@ -64,7 +64,8 @@ def knowledge(core: Core) -> dict[str, Any]:
         "epoch": memory.epoch,
         "headroom": (headroom._held, above),
         "returns": memory.returns._past,
-        "owners": {uid: each.pods for uid, each in holds._owners.items()},
+        "owners": {uid: each.pods._order for uid, each in holds._owners.items()},
+        "claims": {uid: each._order for uid, each in holds._claims.items()},
         "nominations": (core.nominations._made, core.nominations._turn),
         "incomplete": (memory.incomplete._controlled, memory.incomplete.marked),
     }
