@@ -134,7 +134,7 @@ class Holds:
         """The scheduler has decided to bind the pod, or the binding failed: then its turn may be over."""
         if not self.on:
             return set()
-        again = {pod.key}
+        again = set() if placed else {pod.key}
         owner = self._owners.get(_owner_of(pod))
         if owner is not None and pod.key in owner.pods:
             again |= owner.pods.change(pod.key, placed, owner.most)
