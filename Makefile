@@ -12,7 +12,9 @@ PURE   := $(foreach name,cycles incomplete preemption queue chaos shell holds li
 ASKING := tests/whatif tests/explain
 # A room's folders (preemption has two); of the core everything but the recorded decisions, which take longest.
 QUICK   = $(if $(ROOM),tests/$(ROOM)*,$(foreach room,$(CORE),tests/$(room)*) --ignore-glob='*/test_corpus.py')
-INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP     = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# uv does in seconds what takes pip a minute and a half. Where it is not to be had, or does not know this machine's mirror, pip does it.
+install = @echo "installing $(1)"; $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) || $(PIP) $(1)
 
 .PHONY: help setup quick test lint types layers unit coverage demo real soak docs screenshots site deploy dist bench lock clean
 
@@ -23,14 +25,15 @@ setup: $(STAMP) ## Create .venv and install the locked dependencies
 
 # What runs needs a third of what tests need, so that the tour begins sooner.
 $(STAMP): pyproject.toml requirements/dev.lock $(RUNS)
-	$(INSTALL) --require-hashes -r requirements/dev.lock
+	$(call install,--require-hashes -r requirements/dev.lock)
 	@touch $@
 
 $(RUNS): pyproject.toml requirements/run.lock
 	@$(PYTHON) -c 'import sys; sys.exit("Reprieve needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(INSTALL) --require-hashes -r requirements/run.lock
-	$(INSTALL) --no-deps --editable .
+	@$(PIP) --require-hashes -r requirements/installer.lock || echo "uv cannot be had here; pip does its work"
+	$(call install,--require-hashes -r requirements/run.lock)
+	$(call install,--no-deps --editable .)
 	@touch $@
 
 # Last failures first, stop at the first one, a tenth of the generated input.
@@ -91,7 +94,9 @@ bench: setup ## Print every benchmark's ratios
 	for b in bench/*.py; do echo "== $$b"; $(BIN)/python $$b || exit 1; done
 
 lock: ## Resolve the dependencies anew
-	$(BIN)/python -m pip install --quiet uv
+	$(PIP) --upgrade uv
+	echo uv | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  - -o requirements/installer.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	  --group dev --all-extras pyproject.toml -o requirements/dev.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \

@@ -28,24 +28,11 @@ from reprieve.controllers.quota.node_failures import FailureRules, Failures, Hea
 from reprieve.controllers.quota.observed import Observed
 from reprieve.controllers.quota.queue_statuses import QueueStatuses
 from reprieve.controllers.quota.reporting import Reporter
-from reprieve.controllers.quota.status import status_patch
 from reprieve.controllers.quota.topology import tell_domains
+from reprieve.controllers.quota.workload_writes import WorkloadWrites
 from reprieve.fleet import LeaseState, gated_message
-from reprieve.kube import (
-    KUEUE_WORKLOADS,
-    ApiError,
-    Client,
-    EventRecorder,
-    ObjectReference,
-    TransportError,
-)
-from reprieve.objects import (
-    Document,
-    Workload,
-    find_condition,
-    split_key,
-    well_known,
-)
+from reprieve.kube import KUEUE_WORKLOADS, Client, EventRecorder, ObjectReference
+from reprieve.objects import Document, Workload, find_condition, well_known
 from reprieve.quota import Event, Outcome, Quota, Rules, Waiting, cycle, is_true, no_place, wait
 from reprieve.records import DecisionLog
 from reprieve.runtime import keep_running
@@ -54,8 +41,6 @@ log = logging.getLogger(__name__)
 
 STATUS_DELAY = 1.0
 """How long changes of a queue are gathered before its status is written."""
-
-Decide = Callable[[Workload], Workload]
 
 
 class QuotaController:
@@ -77,6 +62,7 @@ class QuotaController:
         self.seen = Observed(self.quota, self._touched, self._seconds, frozenset(names), kinds)
         self.managed = Managed(client, self.seen.owners, config, self.quota.namespaces)
         self.jobs = Jobs(client, self.seen, self.managed, self._tell)
+        self._writes = WorkloadWrites(client, self.seen, lambda key: self.queue.add(f"reread/{key}"))
         self._statuses = QueueStatuses(client, self.seen)
         self._gates = config.gate("MultiKueueOrchestratedPreemption")
         self._patience = config.quota.wait_for_pods_ready
@@ -85,7 +71,6 @@ class QuotaController:
         self._now = now
         self._reporter = Reporter(self.quota, records, registry, now)
         self._wake = asyncio.Event()
-        self._locks: dict[str, asyncio.Lock] = {}
 
     def _seconds(self) -> datetime:
         """The API keeps whole seconds, so decisions do: a write must equal what the watch returns."""
@@ -145,14 +130,16 @@ class QuotaController:
 
     async def _carry_out(self, outcome: Outcome) -> None:
         writes = [
-            self._write(workload.key, partial(_unless_changed, workload), gates=True)
+            self._writes.status(workload.key, partial(_unless_changed, workload), gates=True)
             for workload in outcome.stopped
         ]
         writes += [
-            self._write(workload.key, partial(_unless_changed, workload)) for workload in outcome.settled
+            self._writes.status(workload.key, partial(_unless_changed, workload))
+            for workload in outcome.settled
         ]
         writes += [
-            self._write(each.info.key, partial(self._waiting_status, each)) for each in outcome.waiting
+            self._writes.status(each.info.key, partial(self._waiting_status, each))
+            for each in outcome.waiting
         ]
         await asyncio.gather(*writes)
         self._record(outcome.events)
@@ -190,48 +177,6 @@ class QuotaController:
             )
             self._events.record(reference, reason, message, action="Admission", type="Warning")
 
-    # Writes
-
-    async def _write(self, key: str, decide: Decide, gates: bool = False) -> None:
-        """Write what `decide` makes of the workload as it is known when its turn comes: one write at a time
-        for each.
-
-        What was decided counts at once; if the write is refused, what is true counts again.
-        """
-        async with self._locks.setdefault(key, asyncio.Lock()):
-            raw, known = self.seen.raw.get(key), self.seen.workloads.get(key)
-            if raw is None or known is None:
-                return
-            patch = status_patch(raw, known, decide(known))
-            if not gates:
-                patch.pop("preemptionGates", None)
-            if patch:
-                await self._send(key, raw, patch)
-
-    async def _send(self, key: str, raw: Document, patch: Document) -> None:
-        namespace, name = split_key(key)
-        body = {"metadata": {"resourceVersion": raw["metadata"]["resourceVersion"]}, "status": patch}
-        self.seen.writing.add(key)
-        try:
-            answer = await self.client.patch(KUEUE_WORKLOADS, name, body, namespace, subresource="status")
-        except (ApiError, TransportError) as error:
-            log.info("%s: decided on the past, looking again: %s", key, error)
-            self.queue.add(f"reread/{key}")
-            return
-        finally:
-            self.seen.writing.discard(key)
-        self.seen.see_workload(answer)
-
-    async def _reread(self, key: str) -> None:
-        """Read the workload after a write that failed or may have; until then the decision counts."""
-        namespace, name = split_key(key)
-        try:
-            self.seen.see_workload(await self.client.get(KUEUE_WORKLOADS.raw(), name, namespace), again=True)
-        except ApiError as error:
-            if not error.not_found:
-                raise
-            self.seen.forget_workload(key)
-
     # Following up
 
     async def _follow_up(self, key: str) -> float:
@@ -240,9 +185,9 @@ class QuotaController:
             case "workload":
                 return await self._workload(name)
             case "parked":
-                await self._write(name, self._parked_status)
+                await self._writes.status(name, self._parked_status)
             case "reread":
-                await self._reread(name)
+                await self._writes.reread(name)
             case "topology":
                 if name in self.seen.workloads:
                     pods = self.seen.placed.get(name, {})
@@ -264,7 +209,7 @@ class QuotaController:
 
     async def _workload(self, key: str) -> float:
         if key not in self.seen.workloads:
-            self._locks.pop(key, None)
+            self._writes.forget(key)
             return 0.0
         raw = self.seen.raw[key]
         if is_kept(raw) and self.seen.owners.is_going(key, self.seen.workloads[key]):
@@ -272,7 +217,7 @@ class QuotaController:
             return 0.0
         lease = self.seen.lease(key)
         if lease.state is LeaseState.NOTE:
-            await self._annotate(key, lease.note)
+            await self._writes.note_gate(key, lease.note)
             return lease.left.total_seconds()
         before = self.seen.workloads[key]
         coming = next_state(self._situation(key, before), self._seconds())
@@ -283,8 +228,8 @@ class QuotaController:
             self._record([Event(key, "Warning", "NoNodeFits", found.message)])
         self._tell_of_eviction(before, coming.workload)
         if coming.deactivate and self.seen.workloads[key].spec.active:
-            await self._deactivate(key)
-        await self._write(key, partial(self._next, key), gates=True)
+            await self._writes.deactivate(key)
+        await self._writes.status(key, partial(self._next, key), gates=True)
         known = self.seen.workloads.get(key)
         waits = (
             lease.left.total_seconds() if lease.state is LeaseState.HOLD else 0.0,
@@ -348,23 +293,6 @@ class QuotaController:
         if self.quota.cache.capacity.unused or not is_true(workload, well_known.ADMITTED):
             return Health()
         return self._failures.health(workload, self.seen.placed.get(key, {}).values(), self._seconds())
-
-    async def _annotate(self, key: str, note: str) -> None:
-        """Note that the gate was seen opening; only then may it be obeyed."""
-        namespace, name = split_key(key)
-        metadata = {
-            "resourceVersion": self.seen.raw[key]["metadata"]["resourceVersion"],
-            "annotations": {well_known.GATE_SEEN_ANNOTATION: note},
-        }
-        self.seen.see_workload(
-            await self.client.patch(KUEUE_WORKLOADS, name, {"metadata": metadata}, namespace)
-        )
-
-    async def _deactivate(self, key: str) -> None:
-        namespace, name = split_key(key)
-        self.seen.see_workload(
-            await self.client.patch(KUEUE_WORKLOADS, name, {"spec": {"active": False}}, namespace)
-        )
 
     async def _group(self, name: str) -> None:
         owners = self.seen.owners
