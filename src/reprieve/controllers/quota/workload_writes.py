@@ -15,7 +15,7 @@ Decide = Callable[[Workload], Workload]
 
 
 class WorkloadWrites:
-    """What was written counts at once: what the API server answers is taken in, as the watch would bring it."""
+    """What the API server answers counts at once, as if the watch had brought it."""
 
     def __init__(self, client: Client, seen: Observed, look_again: Callable[[str], None]) -> None:
         """`look_again` is told the key of a workload whose write failed or may have."""
