@@ -39,15 +39,18 @@ def refusal(
     """Why the workload cannot be tried now, or None. `namespace`: labels of its namespace, if it exists."""
     if not workload.spec.pod_sets:
         return Refusal(MISCONFIGURED, "the workload has no pod sets")
-    if any(check.state in ("Retry", "Rejected") for check in workload.status.admission_checks):
+    checks = workload.status.admission_checks
+    if checks and any(check.state in ("Retry", "Rejected") for check in checks):
         return Refusal(well_known.PENDING_EVALUATION, "The workload has failed admission checks")
     if namespace is None or not matches(queue.spec.namespace_selector, namespace):
         message = "workload namespace doesn't match ClusterQueue selector"
         return Refusal(MISCONFIGURED, message, NAMESPACE_MISMATCH)
-    problems = list(_above_limits(workload, limit_ranges)) if _limits(workload, limit_ranges) else []
+    if not _limits(workload, limit_ranges):
+        return None
+    problems = list(_above_limits(workload, limit_ranges))
     if problems:
         return Refusal(MISCONFIGURED, f"resources validation failed: {', '.join(problems)}")
-    problems = list(_outside_ranges(workload, limit_ranges)) if limit_ranges else []
+    problems = list(_outside_ranges(workload, limit_ranges))
     if problems:
         return Refusal(
             MISCONFIGURED, f"resources didn't satisfy LimitRange constraints: {', '.join(problems)}"
@@ -78,7 +81,7 @@ def _limits(workload: Workload, limit_ranges: Collection[LimitRange]) -> bool:
         return True
     for pod_set in workload.spec.pod_sets:
         spec = pod_set.template.spec
-        for container in (*spec.containers, *spec.init_containers):
+        for container in spec.containers + spec.init_containers:
             if container.resources.limits:
                 return True
     return False

@@ -222,7 +222,8 @@ class _Cycle:
             self._skip(entry, OVERLAPPING if overlap else NO_LONGER_FITS)
         else:
             self._simulate(entry, entry.usage)
-            self._leaving(entry).update((victim.info.key, victim) for victim in entry.victims)
+            if entry.victims:
+                self._leaving(entry).update((victim.info.key, victim) for victim in entry.victims)
             if assignment.mode == Mode.FIT:
                 self._reserve(entry)
             else:
@@ -246,9 +247,9 @@ class _Cycle:
 
     def _fits(self, entry: Entry) -> tuple[Fits, bool]:
         """(whether it fits without its victims and those of earlier entries, whether they share victims)."""
-        leaving = self._leaving(entry)
-        if not leaving and not entry.victims:
+        if not self._leaving_of and not entry.victims:
             return self._fits_now(entry), False
+        leaving = self._leaving(entry)
         gone = leaving | {victim.info.key: victim for victim in entry.victims}
         for victim in gone.values():
             victim.leave()
@@ -368,7 +369,7 @@ class _Cycle:
             return
         shown = reason if self._rules.fine_reasons else "Pending"
         workload = transitions.wait(info.workload, shown, message, self._now, gated)
-        changed = workload if workload != info.workload else None
+        changed = workload if workload.status != info.workload.status else None
         self._outcome.waiting.append(Waiting(info, shown, message, gated, changed))
         self._outcome.events.append(Event(info.key, "Warning", shown, message))
         self._requeues.append((info, requeue))

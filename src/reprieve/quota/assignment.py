@@ -259,16 +259,22 @@ class Assignment:
 
     def needing_preemption(self) -> frozenset[FlavorResource]:
         return frozenset(
-            flavor_resource(choice.flavor, resource)
-            for each in self.pod_sets
-            for resource, choice in each.choices.items()
-            if choice.mode == Mode.PREEMPT
+            [
+                flavor_resource(choice.flavor, resource)
+                for each in self.pod_sets
+                for resource, choice in each.choices.items()
+                if choice.mode == Mode.PREEMPT
+            ]
         )
 
     @property
     def unfinished(self) -> bool:
         """Whether there are flavors that were not tried."""
-        return any(choice.tried != -1 for each in self.pod_sets for choice in each.choices.values())
+        for each in self.pod_sets:
+            for choice in each.choices.values():
+                if choice.tried != -1:
+                    return True
+        return False
 
     def tried(self) -> tuple[dict[str, int], ...]:
         """Where the next scan resumes."""

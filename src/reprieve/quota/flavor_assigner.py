@@ -67,7 +67,7 @@ Members = Sequence[tuple[int, Demand]]
 class FlavorAssigner:
     """Finds flavors for the workloads of one queue."""
 
-    __slots__ = ("_flavors", "_oracle", "_queue", "_rules", "_topology", "replaced")
+    __slots__ = ("_flavors", "_oracle", "_topology", "queue", "replaced", "rules")
 
     def __init__(
         self,
@@ -78,9 +78,9 @@ class FlavorAssigner:
         topology: TopologyPart | None = None,
         replaced: Admission | None = None,
     ) -> None:
-        self._queue = queue
+        self.queue = queue
         self._flavors = flavors
-        self._rules = rules
+        self.rules = rules
         self._oracle = oracle
         self._topology = topology
         self.replaced = None if replaced is None else {a.name: a for a in replaced.pod_set_assignments}
@@ -96,22 +96,24 @@ class FlavorAssigner:
 
         `resume` has for each pod set and resource the index of the flavor that was tried last.
         """
-        if PODS in self._queue.group_of:
+        if PODS in self.queue.group_of:
             demands = [demand.counting_pods() for demand in demands]
         results: list[PodSetResult] = []
-        borrowing, usage = 0, dict[FlavorResource, int]()
+        borrowing = 0
+        usage: Usage = {}
         for members in _groups(demands):
             first = members[0][0]
             start = resume[first] if first < len(resume) else {}
             group = self._group(members, start, pinned, usage)
             results += group
-            for (_, demand), result in zip(members, group, strict=True):
+            for result in group:
                 for resource, choice in result.choices.items():
-                    borrowing = max(borrowing, choice.borrowing)
+                    if choice.borrowing > borrowing:
+                        borrowing = choice.borrowing
                     key = flavor_resource(choice.flavor, resource)
-                    wanted = demand.requests.get(resource, 0)
+                    wanted = result.requests.get(resource, 0)
                     if self.replaced is not None:
-                        wanted -= self.had(demand.name, resource)
+                        wanted -= self.had(result.name, resource)
                     usage[key] = usage.get(key, 0) + wanted
             if Mode.NO_FIT in [result.mode for result in group]:
                 return Assignment(results, borrowing, usage)
@@ -178,9 +180,9 @@ class FlavorAssigner:
         for resource, wanted in result.requests.items():
             if resource in result.choices:
                 continue
-            group = self._queue.group_of.get(resource)
+            group = self.queue.group_of.get(resource)
             if group is None:
-                if wanted == 0 or self._rules.ignore_undeclared:
+                if wanted == 0 or self.rules.ignore_undeclared:
                     continue
                 result.choices = {}
                 text = f"resource {resource} unavailable in ClusterQueue"
@@ -201,7 +203,7 @@ class FlavorAssigner:
         self, key: FlavorResource, before: int, request: int
     ) -> tuple[GranularMode, Obstacle | None]:
         """Quota for one resource in one flavor, on top of what earlier pod sets take."""
-        queue = self._queue
+        queue = self.queue
         cell = queue.cell(key)
         total = before + request
         if total > cell.potential:
@@ -209,7 +211,7 @@ class FlavorAssigner:
         height, smaller = cell.lowest_fit(total)
         available = cell.available()
         if total <= available:
-            return GranularMode(PreemptionMode.FIT, height), None
+            return (GranularMode(PreemptionMode.FIT, height) if height else BEST), None
         shortage = Shortage(key, total - available)
         if cell.subtree >= total or smaller or queue.may_preempt_while_borrowing:
             return self._oracle(key, total), shortage
@@ -225,14 +227,6 @@ class FlavorAssigner:
             if found is not None:
                 return found
         return None
-
-    @property
-    def rules(self) -> Rules:
-        return self._rules
-
-    @property
-    def queue(self) -> QueueNode:
-        return self._queue
 
 
 class _Scan:
@@ -311,7 +305,7 @@ class _Scan:
             granular_mode, obstacle = self._assigner.granular_mode(key, self._usage.get(key, 0), request)
             if obstacle is not None:
                 own.append(obstacle)
-            if preferred(whole, granular_mode, preference):
+            if granular_mode is not whole and preferred(whole, granular_mode, preference):
                 whole = granular_mode
             if whole.preemption != PreemptionMode.NO_FIT:
                 found[resource] = (flavor, granular_mode)

@@ -34,16 +34,17 @@ def static_mismatch(spec: PodSpec, name: str, flavor: ResourceFlavor | None) -> 
 
 
 def _untolerated(spec: PodSpec, flavor: ResourceFlavor) -> Taint | None:
-    tolerations = spec.tolerations + flavor.spec.tolerations
     for taint in flavor.spec.node_taints:
+        tolerations = spec.tolerations + flavor.spec.tolerations
         if taint.effect in ("NoSchedule", "NoExecute") and not tolerates(tolerations, taint):
             return taint
     return None
 
 
 def _selected(spec: PodSpec, labels: dict[str, str]) -> bool:
-    if any(labels.get(key, value) != value for key, value in spec.node_selector.items()):
-        return False
+    for key, value in spec.node_selector.items():
+        if labels.get(key, value) != value:
+            return False
     affinity = spec.affinity.node_affinity if spec.affinity is not None else None
     required = affinity.required_during_scheduling_ignored_during_execution if affinity is not None else None
     if required is None or not required.node_selector_terms:

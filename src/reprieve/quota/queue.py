@@ -93,7 +93,10 @@ class QueueNode(QuotaNode):
         return "/" + "/".join([*reversed(cohorts), self.name])
 
     def fits(self, usage: Mapping[FlavorResource, int]) -> bool:
-        return all(amount <= self.cell(key).available() for key, amount in usage.items())
+        for key, wanted in usage.items():  # noqa: SIM110 - asked of every entry of every cycle
+            if wanted > self.cell(key).available():
+                return False
+        return True
 
 
 class RankedWorkloads:

@@ -23,7 +23,7 @@ from reprieve.objects import (
     well_known,
 )
 from reprieve.scheduler import Mark
-from reprieve.simulate.jobs import SHARE, Job, TopologyRequest
+from reprieve.simulate.jobs import SHARE, TICKS, Job, TopologyRequest
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 """The moment at which every simulation begins: decisions never depend on the real date."""
@@ -38,7 +38,8 @@ _Shape = tuple[int, int, int, int, bool]
 @lru_cache(maxsize=16)
 def instant(time: int) -> datetime:
     """Asked several times at one moment: for each object that changes."""
-    return EPOCH + timedelta(microseconds=time)
+    seconds, rest = divmod(time, TICKS)
+    return EPOCH + timedelta(0, seconds, rest)
 
 
 class JobObjects:

@@ -71,9 +71,9 @@ class _Search:
         self._hierarchy: list[_Source] = []
         self._priority: list[_Source] = []
         self._own: list[_Source] = []
-        if request.queue.within_policy != NEVER:
-            self._own.append(_Source(request.queue, ()))
-        if request.queue.parent is not None and request.queue.reclaim_policy != NEVER:
+        if queue.within_policy != NEVER and next(all_candidates(request, queue), None) is not None:
+            self._own.append(_Source(queue, ()))
+        if queue.parent is not None and queue.reclaim_policy != NEVER:
             self._collect_others()
 
     def _collect_others(self) -> None:
@@ -118,7 +118,9 @@ class _Search:
 
     def attempts(self) -> tuple[bool, ...]:
         """Whether to allow borrowing, attempt by attempt."""
-        if not (self._hierarchy or self._priority) or self._only_borrows:
+        if not (self._hierarchy or self._priority):
+            return (True,) if self._own else ()
+        if self._only_borrows:
             return (True,)
         if self._request.queue.borrow_policy == NEVER and not self._hierarchy:
             return (False, True)
