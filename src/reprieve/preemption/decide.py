@@ -142,14 +142,14 @@ def _plan_pod(view: View, for_: Reference, row: int, alternatives: bool) -> Plan
     if cluster.pods.info[row].gated:
         return _refused(view, for_, outcomes.GATED, GATED)
     filters = PodFilters(cluster, row, view.faithful)
-    if not view.explains and _is_hopeless_pod(view, filters, row):
-        return _refused(view, for_, outcomes.UNSCHEDULABLE, NO_VICTIMS)
     slot = place(filters, view.scoring)
     if slot is not None:
         where = {cluster.pods.keys[row]: cluster.nodes.names[slot]}
         text = f"{for_} fits on {cluster.nodes.names[slot]}; nobody makes way."
         devices = filters.devices.allocations(slot) if filters.devices is not None else {}
         return _scheduled(view, for_, where, text, [Assignment(row, slot, filters, devices)])
+    if not view.explains and _is_hopeless_pod(view, filters, row):
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, NO_VICTIMS)
     if filters.devices is not None and filters.devices.early:
         return _refused(view, for_, outcomes.UNSCHEDULABLE, f"DynamicResources: {filters.devices.refusal}")
     diagnosis = diagnose(filters, view.scoring)
