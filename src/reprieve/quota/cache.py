@@ -124,11 +124,8 @@ class Cache:
 
     def refresh(self) -> None:
         """Bring trees and the activity of queues up to date after changes of objects."""
-        while True:
-            changed = self._forest.refresh()
-            if not changed:
-                return
-            for name in changed:
+        while self._forest.is_stale:
+            for name in self._forest.refresh():
                 self._review(name)
 
     def recount(self) -> None:

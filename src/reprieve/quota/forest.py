@@ -93,10 +93,13 @@ class Forest:
         self._stale_queues.update(self.queues)
         self._stale_cohorts.update(self.cohorts)
 
+    @property
+    def is_stale(self) -> bool:
+        """Whether a tree has changed and is not up to date."""
+        return bool(self._stale_cohorts or self._stale_queues)
+
     def refresh(self) -> set[str]:
         """Bring every tree with a change up to date; the names of the queues in those trees."""
-        if not self._stale_cohorts and not self._stale_queues:
-            return set()
         changed: set[str] = set()
         alone = {name for name in self._stale_queues if not self._home.get(name)}
         for name in sorted(alone):

@@ -157,7 +157,7 @@ class Cycles:
         claims = row in self._memory.cluster.storage.pods or pods.info[row].claims is not None
         if pods.info[row].nominated_node or claims:
             return None
-        return int(pods.cls[row]), unit.priority, pods.info[row].never_preempts
+        return pods.cls.item(row), unit.priority, pods.info[row].never_preempts
 
     # --- outcomes -------------------------------------------------------------------------------------------
 
@@ -197,7 +197,7 @@ class Cycles:
                 memory.returns.placed(who(pod))
             memory.waiting.take(key)
             memory.look_again(memory.holds.place(pod, placed=True), now)
-            memory.binding[own] += 1
+            memory.binding[own] = memory.binding.get(own, 0) + 1
         # A pod that waits for its volumes or devices shows meanwhile where it is going to be.
         together = len(binds) > 1 or any(each.claims or devices.may_wait(each) for each in binds)
         return [BindGang(tuple(nominations), tuple(binds))] if together else [*binds]
@@ -212,8 +212,8 @@ class Cycles:
                 memory.queue.remove(mate, now)
             else:
                 memory.refresh(mate, now)
-        if not memory.binding[unit.ref]:
-            del memory.binding[unit.ref]
+        if not memory.binding.get(unit.ref):
+            memory.binding.pop(unit.ref, None)
             memory.settle(unit, now)
 
     def _ignored_queues(self, unit: QueuedUnit, plan: Plan) -> list[Action]:

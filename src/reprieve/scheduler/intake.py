@@ -236,7 +236,7 @@ class Intake:
 
     def _class_on_node(self, key: str) -> PodClass | None:
         row = self._cluster.pods.row_of.get(key)
-        return None if row is None or self._cluster.pods.node[row] < 0 else self._cluster.class_of(row)
+        return None if row is None or self._cluster.pods.node.item(row) < 0 else self._cluster.class_of(row)
 
     def _note_mark(self, pod: Pod, key: str, gone: bool) -> None:
         if pod.spec.scheduling_group is not None:

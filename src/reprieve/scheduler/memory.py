@@ -5,7 +5,7 @@ be lost at any time and rebuilt from the API.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from math import ceil
 
 from reprieve.cluster import Cluster
@@ -123,8 +123,10 @@ class Memory:
             keys |= self.waiting.free(Reference.of("PodGroup", group)).keys()
         self.look_again(keys, now)
 
-    def look_again(self, keys: Iterable[str], now: float) -> None:
+    def look_again(self, keys: Collection[str], now: float) -> None:
         """Something may have changed about the quota of these pods."""
+        if not keys:
+            return
         changed = {unit_of(self.waiting.pods[key]): None for key in sorted(keys) if self.hold(key)}
         for unit in changed:
             self.refresh(unit, now)

@@ -236,8 +236,10 @@ class Queue:
     def _flush(self, now: float) -> None:
         """Activate what has waited long enough."""
         for heap, state in ((self._backoff, State.BACKOFF), (self._overdue, State.UNSCHEDULABLE)):
-            while (unit := _first(heap, state)) is not None and heap[0][0] <= now:
-                self.activate(unit)
+            while heap and heap[0][0] <= now:
+                _, ticket, unit = heapq.heappop(heap)
+                if unit.ticket == ticket and unit.state is state:
+                    self.activate(unit)
 
 
 Order = tuple[bool, int, float, str]

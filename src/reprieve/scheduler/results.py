@@ -42,7 +42,7 @@ class Results:
         else:
             actions = self._not_bound(bind, error, now)
         if not memory.binding[bind.unit]:
-            del memory.binding[bind.unit]
+            memory.binding.pop(bind.unit)
             actions += self._unit_bound(bind.unit, now)
         return actions
 

@@ -134,14 +134,14 @@ class WaitingPods:
 
     def since(self, unit: Reference, now: float) -> float:
         """When the unit's first pod was created: the same before and after a restart."""
-        return min((_age(self.pods[key]) or now for key in self.free(unit)), default=now)
+        return min([_age(self.pods[key]) or now for key in self.free(unit)], default=now)
 
     def group(self, unit: Reference) -> PodGroup | None:
         return self._cluster.groups.get(unit.key) if unit.kind == "PodGroup" else None
 
     def priority(self, unit: Reference) -> int:
         if unit.kind == "Pod":
-            return int(self._cluster.pods.priority[self._cluster.pods.row_of[unit.key]])
+            return self._cluster.pods.priority.item(self._cluster.pods.row_of[unit.key])
         groups = self._cluster.groups
         number = groups.number_of.get(unit.key)
         return 0 if number is None or not groups.exists[number] else groups.ruling_priority(number)

@@ -165,6 +165,8 @@ class _Search:
             for item in self._while_exposed(sources[0], evicted):
                 yield sources[0], item[-1]
             return
+        if not sources:
+            return
         by_queue = {source.queue.name: source for source in sources}
         for item in merge(*(self._while_exposed(source, evicted) for source in sources)):
             info = item[-1]
