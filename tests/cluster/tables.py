@@ -56,6 +56,15 @@ def everything(cluster: Cluster) -> dict[str, Any]:
     pods, nodes, rows = cluster.pods, cluster.nodes, cluster.pods.rows
     return {
         **{name: getattr(pods, name)[:rows].tolist() for name in COLUMNS},
+        "nodes": (nodes.names, nodes.objects, nodes.slot_of, nodes.resources, nodes.order.tolist()),
+        "offered": nodes.allocatable[:, : nodes.slots].tolist(),
+        "taints": (nodes.taint_set[: nodes.slots].tolist(), nodes.taint_sets),
+        "zones": (nodes._zones, nodes._zone[: nodes.slots].tolist()),
+        "topologies": {
+            key: (each.values, each.ids[: nodes.slots].tolist()) for key, each in nodes._topologies.items()
+        },
+        "images": nodes.images.holders,
+        "changes": set(nodes.changes),
         "keys": pods.keys,
         "rows": pods.row_of,
         "info": pods.info,

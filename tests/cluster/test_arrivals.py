@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprieve.cluster import Cluster, state
+from reprieve.cluster import Cluster, state, usage
 from reprieve.cluster.usage import Usage
-from reprieve.objects.core import Pod
+from reprieve.objects.core import Node, Pod
 from reprieve.objects.errors import InvalidObject
 from reprieve.objects.meta import Object
 from tests import builders
@@ -17,23 +17,25 @@ from tests.builders import node, views
 from tests.cluster.tables import CLASSES, dressed_up, everything
 from tests.scale import examples
 from tests.strategies.choices import Choices
-from tests.strategies.cluster import Scene, scenes
+from tests.strategies.cluster import ZONE, Scene, scenes
 
 
 def both_ways(
-    objects: list[Object], gone: list[str], again: list[Object], block: int
+    objects: list[Object], gone: list[str], again: list[Object], block: int, sparse: int
 ) -> tuple[Cluster, Cluster]:
     one_by_one, together = Cluster(), Cluster()
     for cluster in (one_by_one, together):
         cluster.let_groups_rule(True)
-    with patch.multiple(state, FEW=1, BLOCK=block):
+        cluster.nodes.topology(ZONE)
+    with patch.multiple(state, FEW=1, BLOCK=block), patch.object(usage, "SPARSE", sparse):
         for batch in (objects, again):
             for each in batch:
                 one_by_one.set(each)
             together.set_all(batch)
             for key in gone:
-                one_by_one.remove(Pod, key)
-                together.remove(Pod, key)
+                kind = Pod if "/" in key else Node
+                one_by_one.remove(kind, key)
+                together.remove(kind, key)
     return one_by_one, together
 
 
@@ -48,7 +50,11 @@ def test_objects_that_come_together_are_counted_as_if_they_came_one_by_one(
     again = [each for each in objects if choices.chance(50)]
     if choices.chance(30):  # pods before their nodes and groups
         objects = [*(each for each in objects if isinstance(each, Pod)), *objects]
-    one_by_one, together = both_ways(objects, gone, again, choices.one_of((8192, 1, 2, 5)))
+    if choices.chance(30):  # with a free slot among those of the nodes
+        objects = [*views(node("a", 1), node("b", 1)), *objects]
+        gone = ["a", *gone]
+    block, sparse = choices.one_of((8192, 1, 2, 5)), choices.one_of((16, 0))
+    one_by_one, together = both_ways(objects, gone, again, block, sparse)
     assert everything(together) == everything(one_by_one)
 
 
@@ -69,6 +75,16 @@ def test_what_stands_between_new_pods_does_not_make_a_list_slow() -> None:
         )
     assert not counted
     assert len(cluster.pods) == 10
+
+
+def test_a_node_that_cannot_be_read_is_named_and_those_before_it_count() -> None:
+    wrong = node("wrong", 8)
+    wrong["status"]["allocatable"]["cpu"] = "many"
+    cluster = Cluster()
+    with pytest.raises(InvalidObject, match="wrong"):
+        cluster.set_all(views(node("fine", 8), wrong, node("late", 8)))
+    assert "fine" in cluster.nodes.slot_of
+    assert "late" not in cluster.nodes.slot_of
 
 
 def test_a_pod_that_cannot_be_counted_is_named_and_those_before_it_count() -> None:

@@ -265,7 +265,7 @@ def test_removing_what_is_not_there_is_harmless() -> None:
 def test_a_long_life_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pods, classes and groups that are gone give up their places; logs are cut."""
     monkeypatch.setattr("reprieve.cluster.classes.MAX_IDLE", 10)
-    monkeypatch.setattr("reprieve.cluster.state.LONGEST_LOG", 50)
+    monkeypatch.setattr("reprieve.cluster.observed.LONGEST_LOG", 50)
     cluster = Cluster()
     put(cluster, node("n"))
     put(cluster, pod("resident", on="n"))

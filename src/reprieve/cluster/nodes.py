@@ -134,6 +134,40 @@ class NodeTable:
         self.changes.append(slot)
         return slot
 
+    def add_all(self, nodes: Mapping[str, Node]) -> range:
+        """Slots for many new nodes by name, one after the other; only while no slot is free in between.
+
+        Raises `InvalidObject` before anything has changed.
+        """
+        views = nodes.values()
+        offered = [read_amounts(each.status.allocatable or each.status.capacity, each) for each in views]
+        slots = range(self.slots, self.slots + len(nodes))
+        span = slice(slots.start, slots.stop)
+        self._reserve(slots.stop)
+        self.names += nodes
+        self.objects += views
+        self.slot_of.update(zip(nodes, slots, strict=True))
+        self._sequence[span] = np.arange(self._next, self._next + len(slots))
+        self._next += len(slots)
+        self._zone[span] = list(map(self._zone_number, views))
+        self.taint_set[span] = list(map(self._taint_number, views))
+        rows = [self.resource(name) for each in offered for name in each]
+        at = np.repeat(np.arange(slots.start, slots.stop), [len(each) for each in offered])
+        self.allocatable[rows, at] = [number for each in offered for number in each.values()]
+        for slot, node in zip(slots, views, strict=True):
+            self.images.replace(slot, (), node.status.images)
+            for key, topology in self._topologies.items():
+                topology.set(slot, node.metadata.labels.get(key))
+        self.images.version += len(slots)
+        self._order = None
+        self.changes.extend(slots)
+        return slots
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether every slot holds a node."""
+        return not self._free
+
     def remove(self, name: str) -> int | None:
         slot = self.slot_of.pop(name, None)
         if slot is None:
@@ -234,13 +268,15 @@ class NodeTable:
         return number
 
     def _set_zone(self, slot: int, node: Node) -> None:
-        labels = node.metadata.labels
-
-        key = _first(labels, REGION_LABELS), _first(labels, ZONE_LABELS)
-        number = self._zones.setdefault(key, len(self._zones))
+        number = self._zone_number(node)
         if self._zone[slot] != number:
             self._zone[slot] = number
             self._order = None
+
+    def _zone_number(self, node: Node) -> int:
+        labels = node.metadata.labels
+        key = _first(labels, REGION_LABELS), _first(labels, ZONE_LABELS)
+        return self._zones.setdefault(key, len(self._zones))
 
 
 def _first(labels: Mapping[str, str], keys: Iterable[str]) -> str:
