@@ -65,6 +65,7 @@ def everything(cluster: Cluster) -> dict[str, Any]:
         },
         "images": nodes.images.holders,
         "changes": set(nodes.changes),
+        "noted": pods.noted,
         "keys": pods.keys,
         "rows": pods.row_of,
         "info": pods.info,

@@ -56,6 +56,8 @@ def test_objects_that_come_together_are_counted_as_if_they_came_one_by_one(
     block, sparse = choices.one_of((8192, 1, 2, 5)), choices.one_of((16, 0))
     one_by_one, together = both_ways(objects, gone, again, block, sparse)
     assert everything(together) == everything(one_by_one)
+    pods = together.pods
+    assert set(pods.noted) == {row for row in pods.row_of.values() if pods.info[row].annotations}
 
 
 def test_what_stands_between_new_pods_does_not_make_a_list_slow() -> None:

@@ -100,6 +100,8 @@ class PodTable:
         self.terminating: Mask = np.zeros(0, dtype=np.bool_)
         self.preempted: Mask = np.zeros(0, dtype=np.bool_)
         """Terminating because a scheduler preempted it."""
+        self.noted: dict[int, None] = {}
+        """Rows of the few pods with annotations of ours."""
         self._next = 0
         self._free: list[int] = []
 
@@ -159,9 +161,14 @@ class PodTable:
         notes = self.info[row].annotations
         self.checkpoint[row] = checkpointed_at(notes) if notes else 0
         self.leader[row] = bool(notes) and notes.get(well_known.DISRUPTION_ROLE_ANNOTATION) == LEADER
+        if notes:
+            self.noted[row] = None
+        else:
+            self.noted.pop(row, None)
 
     def remove(self, row: int) -> None:
         del self.row_of[self.keys[row]]
+        self.noted.pop(row, None)
         self.keys[row] = ""
         self.node[row] = NOWHERE
         self.group[row] = -1

@@ -166,8 +166,10 @@ class Ledger:
 
     def _notes(self, rows: Rows) -> Notes:
         """Positions and annotations of those pods that have any of Reprieve's annotations."""
-        info = self.view.cluster.pods.info
-        return [(at, notes) for at, row in enumerate(rows.tolist()) if (notes := info[row].annotations)]
+        info, noted = self.view.cluster.pods.info, self.view.cluster.pods.noted
+        if not noted:
+            return []
+        return [(at, info[row].annotations) for at, row in enumerate(rows.tolist()) if row in noted]
 
     def _displaces(self, rows: Rows) -> NDArray[np.bool_]:
         """Whether each pod would have to displace another to run again.
@@ -238,10 +240,8 @@ def billed(view: View, plan: Plan, optimality: str = "", ledger: Ledger | None =
     """
     terms = _terms(Ledger(view) if ledger is None else ledger, plan.victims)
     victims = tuple(
-        BilledVictim(
-            **{name: getattr(victim, name) for name in Victim.__struct_fields__}, cost=terms[victim.pod]
-        )
-        for victim in plan.victims
+        BilledVictim(**msgspec.structs.asdict(victim), cost=own)
+        for victim, own in zip(plan.victims, terms, strict=True)
     )
     broken = _violations(view, plan.victims)
     cost = bill(view, victims, msgspec.structs.replace(plan.cost, budget_violations=broken), optimality)
@@ -292,8 +292,8 @@ def bill(view: View, victims: Sequence[BilledVictim], cost: Cost, optimality: st
     )
 
 
-def _terms(ledger: Ledger, victims: Sequence[Victim]) -> dict[str, Terms]:
-    """What each victim pod adds, by its name."""
+def _terms(ledger: Ledger, victims: Sequence[Victim]) -> list[Terms]:
+    """What each victim pod adds."""
     cluster = ledger.view.cluster
     rows = np.array([cluster.pods.row_of[victim.pod] for victim in victims], np.int32)
     columns = ledger.columns(rows)
@@ -303,18 +303,19 @@ def _terms(ledger: Ledger, victims: Sequence[Victim]) -> dict[str, Terms]:
         if victim.unit in counted:
             continue
         counted.add(victim.unit)
-        unit = Reference.parse(victim.unit)
-        if unit.kind != "Pod":
-            numbers["preemption_cost"][at] += ledger.group_cost(cluster.groups.number_of_unit(unit))
-    return {
-        victim.pod: Terms(**{name: column[at] for name, column in numbers.items()})
-        for at, victim in enumerate(victims)
-    }
+        if not victim.unit.startswith("Pod/"):
+            group = cluster.groups.number_of_unit(Reference.parse(victim.unit))
+            numbers["preemption_cost"][at] += ledger.group_cost(group)
+    return [
+        Terms(**dict(zip(numbers, each, strict=True))) for each in zip(*numbers.values(), strict=True)
+    ]
 
 
 def _violations(view: View, victims: Sequence[Victim]) -> int:
     """Pods that break a budget, counted from the most important unit down."""
     cluster = view.cluster
+    if not cluster.budgets.all:
+        return 0
     rows: dict[str, list[int]] = {}
     for victim in victims:
         rows.setdefault(victim.unit, []).append(cluster.pods.row_of[victim.pod])

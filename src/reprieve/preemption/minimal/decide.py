@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 
 from reprieve.cluster import Mask
-from reprieve.objects import Reference, outcomes
+from reprieve.objects import Reference, collector_off, outcomes
 from reprieve.placement import (
     Assignment,
     PodFilters,
@@ -75,7 +75,8 @@ def decide(
     `preemption.timeBudget` does.
     """
     ledger = Ledger(view)
-    found = improve(view, gang, start, domains, expired, ledger)
+    with collector_off():  # a search makes many small objects, and no cycles
+        found = improve(view, gang, start, domains, expired, ledger)
     if found is None:
         return None
     plan = billed(view, plan_of(view, for_, found.selection, gang=whole), found.optimality, ledger)
