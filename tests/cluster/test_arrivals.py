@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprieve.cluster import Cluster, state, usage
+from reprieve.cluster import Cluster, state
 from reprieve.cluster.usage import Usage
 from reprieve.objects.core import Node, Pod
 from reprieve.objects.errors import InvalidObject
@@ -21,13 +21,13 @@ from tests.strategies.cluster import ZONE, Scene, scenes
 
 
 def both_ways(
-    objects: list[Object], gone: list[str], again: list[Object], block: int, sparse: int
+    objects: list[Object], gone: list[str], again: list[Object], block: int
 ) -> tuple[Cluster, Cluster]:
     one_by_one, together = Cluster(), Cluster()
     for cluster in (one_by_one, together):
         cluster.let_groups_rule(True)
         cluster.nodes.topology(ZONE)
-    with patch.multiple(state, FEW=1, BLOCK=block), patch.object(usage, "SPARSE", sparse):
+    with patch.multiple(state, FEW=1, BLOCK=block):
         for batch in (objects, again):
             for each in batch:
                 one_by_one.set(each)
@@ -53,8 +53,7 @@ def test_objects_that_come_together_are_counted_as_if_they_came_one_by_one(
     if choices.chance(30):  # with a free slot among those of the nodes
         objects = [*views(node("a", 1), node("b", 1)), *objects]
         gone = ["a", *gone]
-    block, sparse = choices.one_of((8192, 1, 2, 5)), choices.one_of((16, 0))
-    one_by_one, together = both_ways(objects, gone, again, block, sparse)
+    one_by_one, together = both_ways(objects, gone, again, choices.one_of((8192, 1, 2, 5)))
     assert everything(together) == everything(one_by_one)
     pods = together.pods
     assert set(pods.noted) == {row for row in pods.row_of.values() if pods.info[row].annotations}

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprieve.cluster.columns import add_all, add_few, grown, taller
+from reprieve.cluster.columns import add_all, grown, taller
 from reprieve.cluster.nodes import NodeTable
 from tests.builders import node, view
 from tests.effort import in_proportion
@@ -56,8 +56,5 @@ def test_amounts_of_many_pods_are_added_exactly(pods: list[tuple[int, int]], row
     expected = table.copy()
     for place, kind in pods:
         expected[: len(rows), place] += amounts[:, kind]
-    few = table.copy()
     add_all(table, places, amounts, kinds)
-    add_few(few, places, amounts[:, kinds])
     assert (table == expected).all()
-    assert (few == expected).all()

@@ -17,9 +17,9 @@ from reprieve.cluster.pods import PodTable, is_finished
 from reprieve.cluster.ranking import Ranking
 from reprieve.objects import Node, Object, Pod, PodSpec, is_run_time, keyed, well_known
 
-BLOCK = 1024
-"""Pods that are taken in together: of eight times as many, a fifth more time goes into reading them again
-for the next column, when they are out of every cache."""
+BLOCK = 8192
+"""Objects that are taken in together: half a million pods at once take a sixth more time, being out of every
+cache before the next column is filled."""
 FEW = 64
 """Fewer than these are taken in one by one: a block costs something for every node there is."""
 
@@ -87,20 +87,19 @@ class Arrivals:
         grouped = [at for at, spec in enumerate(specs) if spec.scheduling_group is not None]
         for at in grouped:
             self._join_group(rows[at], views[at])
-        self._rank(rows, grouped, specs)
-        if any(spec.priority is None for spec in specs):
+        if self._rank(rows, grouped, specs):
             given = zip(rows, views, strict=True)
             self._ranking.without_priority |= {row: pod for row, pod in given if pod.spec.priority is None}
         find = self._nodes.slot_of.get
-        return rows, np.array([find(spec.node_name, LOST) for spec in specs], dtype=np.int32)
+        return rows, np.fromiter([find(spec.node_name, LOST) for spec in specs], np.int32, len(specs))
 
     def _join_group(self, row: int, pod: Pod) -> None:
         if key := pod.group_key:
             number = self._pods.group[row] = self._groups.number(key)
             self._groups.members[number][row] = None
 
-    def _rank(self, rows: range, grouped: list[int], specs: list[PodSpec]) -> None:
-        """Few pods differ in what their priority depends on."""
+    def _rank(self, rows: range, grouped: list[int], specs: list[PodSpec]) -> bool:
+        """Few pods differ in what their priority depends on. Returns whether one does not state it itself."""
         table, ranking = self._pods, self._ranking
         asked = [(each.priority, each.priority_class_name, each.preemption_policy) for each in specs]
         models = dict(zip(asked, specs, strict=True))
@@ -112,3 +111,4 @@ class Arrivals:
         odd = [at for at, each in enumerate(asked) if each in never] if never else []
         for at in (*grouped, *odd):
             ranking.write(rows[at], found[asked[at]])
+        return any(priority is None for priority, _, _ in models)

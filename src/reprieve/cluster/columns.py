@@ -70,13 +70,6 @@ def sums(places: Rows, table: Ints, kinds: Rows, present: Ints, width: int) -> l
     ]
 
 
-def add_few(table: Ints, places: Rows, amounts: Ints) -> None:
-    """`table[:, places] += amounts` where places repeat and are few: the width of the table costs nothing."""
-    for column, added in zip(table, amounts, strict=False):
-        if added.any():
-            np.add.at(column, places, added)
-
-
 def present_in(kinds: Rows) -> Ints:
     """The numbers of the kinds that occur."""
     found: Ints = np.bincount(kinds).nonzero()[0]

@@ -67,11 +67,11 @@ def ticks(instant: datetime | None) -> int:
 def _all_ticks(instants: list[datetime | None]) -> Ints:
     """The same for many at once."""
     since = [(instant or _EPOCH) - _EPOCH for instant in instants]
-    days = np.array([each.days for each in since], dtype=np.int64)
-    seconds = np.array([each.seconds for each in since], dtype=np.int64)
+    days = np.fromiter([each.days for each in since], np.int64, len(since))
+    seconds = np.fromiter([each.seconds for each in since], np.int64, len(since))
     found = (days * 86_400 + seconds) * 1_000_000
-    if any(each.microseconds for each in since):
-        found += [each.microseconds for each in since]
+    if any(parts := [each.microseconds for each in since]):
+        found += parts
     found[[at for at, instant in enumerate(instants) if instant is None]] = NOT_STARTED
     return found
 

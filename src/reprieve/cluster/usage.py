@@ -6,13 +6,10 @@ Knows neither why a pod is on a node nor for how long; `state` calls it for obse
 import numpy as np
 
 from reprieve.cluster.classes import ClassTable
-from reprieve.cluster.columns import Rows, add_few, present_in, sums
+from reprieve.cluster.columns import Rows, present_in, sums
 from reprieve.cluster.nodes import NodeTable
 from reprieve.cluster.pods import PodTable
 from reprieve.cluster.ports import PortTable
-
-SPARSE = 16
-"""Where there are so many nodes for each pod, only the nodes of the pods are looked at."""
 
 
 class Usage:
@@ -52,18 +49,7 @@ class Usage:
         if not len(rows):
             return
         classes, width = self._pods.cls.take(rows), self._nodes.slots
-        requests, filled = self._classes.requests, self._classes.filled
-        if len(rows) * SPARSE <= width:
-            add_few(self._nodes.used, slots, sign * requests.take(classes, axis=1))
-            add_few(self._nodes.filled, slots, sign * filled.take(classes, axis=1))
-        else:
-            self._count_densely(classes, slots, sign)
-        self.count_ports(rows, slots, sign)
-
-    def _count_densely(self, classes: Rows, slots: Rows, sign: int) -> None:
-        """Sums for all nodes."""
-        width, present = self._nodes.slots, present_in(classes)
-        requests, filled = self._classes.requests, self._classes.filled
+        requests, filled, present = self._classes.requests, self._classes.filled, present_in(classes)
         used = sums(slots, requests, classes, present, width)
         stated = np.array_equal(filled[:, present], requests[: len(filled), present])  # as most pods do
         scored = used if stated else sums(slots, filled, classes, present, width)
@@ -71,6 +57,7 @@ class Usage:
             for column, total in zip(columns[:, :width], totals, strict=False):
                 if total is not None:
                     column += sign * total
+        self.count_ports(rows, slots, sign)
 
     def count_ports(self, rows: Rows, slots: Rows, sign: int) -> None:
         if not self._classes.with_ports.any():

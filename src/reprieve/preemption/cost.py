@@ -306,9 +306,7 @@ def _terms(ledger: Ledger, victims: Sequence[Victim]) -> list[Terms]:
         if not victim.unit.startswith("Pod/"):
             group = cluster.groups.number_of_unit(Reference.parse(victim.unit))
             numbers["preemption_cost"][at] += ledger.group_cost(group)
-    return [
-        Terms(**dict(zip(numbers, each, strict=True))) for each in zip(*numbers.values(), strict=True)
-    ]
+    return [Terms(**dict(zip(numbers, each, strict=True))) for each in zip(*numbers.values(), strict=True)]
 
 
 def _violations(view: View, victims: Sequence[Victim]) -> int:
