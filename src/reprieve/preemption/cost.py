@@ -240,7 +240,7 @@ def billed(view: View, plan: Plan, optimality: str = "", ledger: Ledger | None =
     """
     terms = _terms(Ledger(view) if ledger is None else ledger, plan.victims)
     victims = tuple(
-        BilledVictim(**msgspec.structs.asdict(victim), cost=own)
+        BilledVictim(**msgspec.structs.asdict(victim) | {"cost": own})
         for victim, own in zip(plan.victims, terms, strict=True)
     )
     broken = _violations(view, plan.victims)
