@@ -105,27 +105,6 @@ export function unfolding(params) {
 
 export const Fold = ({ open, label, onToggle }) => html`<button class="fold" aria-expanded=${open ? "true" : "false"} aria-label=${label} onClick=${onToggle}>${open ? "▾" : "▸"}</button>`;
 
-// A column: title, cell(row), number?, wide?, name? With `href` the first cell is a link to the row's details; `below` gives what is unfolded under a row.
-export function Table({ caption, shown, columns, rows, href, picked, below }) {
-  return html`<div class="scroll" tabindex=${rows.length ? 0 : null} role="group" aria-label=${caption}><table role="table">
-    <caption class=${shown ? "" : "quiet"}>${caption}</caption>
-    <thead role="rowgroup"><tr role="row">${columns.map((c) => html`<th scope="col" role="columnheader" class=${kindOf(c)}>${c.title}</th>`)}</tr></thead>
-    <tbody role="rowgroup">${rows.map((row) => html`<${Row} key=${row.key} row=${row} columns=${columns} href=${href} picked=${row.key === picked} more=${below && below(row)} />`)}</tbody></table></div>`;
-}
-
-const kindOf = (column) => (column.number ? "number" : column.wide ? "wide" : "");
-
-// A row with what is unfolded under it stays the same row when others come before it: with its focus, and for a click that has begun.
-function Row({ row, columns, href, picked, more }) {
-  const cell = (c, i) => {
-    const content = c.name ? html`<${Name}>${c.cell(row)}<//>` : c.cell(row);
-    return html`<td role="cell" class=${kindOf(c)} data-title=${c.title}>${href && i === 0
-      ? html`<a href=${href(row)} aria-current=${picked ? "true" : null}>${content}</a>` : content}</td>`;
-  };
-  return html`<tr role="row" class=${picked ? "picked" : ""}>${columns.map(cell)}</tr>
-    ${more && html`<tr role="row" class="unfolded"><td role="cell" colspan=${columns.length}>${more}</td></tr>`}`;
-}
-
 function More({ total, what, limit, onMore }) {
   if (total <= limit) return null;
   return html`<p class="note more">${limit.toLocaleString("en")} of ${total.toLocaleString("en")} ${what} shown. <button onClick=${onMore}>Show more</button></p>`;

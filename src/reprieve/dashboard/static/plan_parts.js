@@ -1,7 +1,8 @@
 // What a plan and a decision have in common: who makes way, who stays, what it costs, what else was possible.
 import { html } from "./vendor/htm-preact.js";
 import { plural } from "./lib.js";
-import { Name, NodeLinks, Table, Told, UnitLink, Units, nodeLink, useMore } from "./parts.js";
+import { Name, NodeLinks, Told, UnitLink, Units, nodeLink, useMore } from "./parts.js";
+import { Table } from "./table.js";
 
 const STEP = 100;
 const COSTS = {

@@ -2,7 +2,8 @@
 import { html } from "../vendor/htm-preact.js";
 import { age, keyNamespace, mine, span } from "../lib.js";
 import { link, useSeconds } from "../live.js";
-import { Table, Empty, UnitLink, When, useMore } from "../parts.js";
+import { Empty, UnitLink, When, useMore } from "../parts.js";
+import { Table } from "../table.js";
 
 const ClusterLink = ({ name }) => html`<a href=${link("fleet", { cluster: name })} title=${`Workloads of ${name}`}>${name}</a>`;
 const ClusterLinks = ({ names }) => (names.length ? names.map((name, i) => html`${i ? ", " : ""}<${ClusterLink} name=${name} />`) : "–");

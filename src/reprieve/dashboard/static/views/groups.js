@@ -2,7 +2,8 @@
 import { html } from "../vendor/htm-preact.js";
 import { link } from "../live.js";
 import { keyNamespace, mine, plural } from "../lib.js";
-import { Table, Empty, Find, Fold, Told, UnitLink, unfolding, useMore } from "../parts.js";
+import { Empty, Find, Fold, Told, UnitLink, unfolding, useMore } from "../parts.js";
+import { Table } from "../table.js";
 
 const needs = (g) => (g.kind === "CompositePodGroup" ? `${g.minGroups} of ${plural(g.groups, "group")}` : g.gang ? `${g.minCount} at once` : "any");
 const where = (g) => (g.topology ? ` in one ${g.topology.split("/").pop().split("-").pop()}` : "");

@@ -2,7 +2,8 @@
 import { html } from "../vendor/htm-preact.js";
 import { amount, amounts, bandClass, groupClass, plural } from "../lib.js";
 import { link, useAnswer } from "../live.js";
-import { Empty, Panel, Problem, Table, UnitLink, When } from "../parts.js";
+import { Empty, Panel, Problem, UnitLink, When } from "../parts.js";
+import { Table } from "../table.js";
 
 export function NodeDetail({ name, revision, bands, onClose }) {
   const { data: d, error } = useAnswer(`api/nodes/${encodeURIComponent(name)}`, revision);

@@ -2,7 +2,8 @@
 import { html, useState } from "../vendor/htm-preact.js";
 import { clock, millis, plural } from "../lib.js";
 import { link, go, refine, useAnswer } from "../live.js";
-import { Empty, Find, Panel, Problem, Table, Told, UnitLink, When } from "../parts.js";
+import { Empty, Find, Panel, Problem, Told, UnitLink, When } from "../parts.js";
+import { Table } from "../table.js";
 import { Alternatives, Budgets, Cost, Placements, Reasons, Reprieved, Victims } from "../plan_parts.js";
 import { Timeline } from "./timeline.js";
 

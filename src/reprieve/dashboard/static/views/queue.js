@@ -2,7 +2,8 @@
 import { html } from "../vendor/htm-preact.js";
 import { mine, namespaceOf, plural } from "../lib.js";
 import { link, useAnswer, useSeconds } from "../live.js";
-import { Table, Empty, Find, Fold, NodeLinks, Told, UnitLink, When, unfolding, useMore } from "../parts.js";
+import { Empty, Find, Fold, NodeLinks, Told, UnitLink, When, unfolding, useMore } from "../parts.js";
+import { Table } from "../table.js";
 
 // Many wait for the same reason: it is said once, above them.
 function commonReason(rows) {

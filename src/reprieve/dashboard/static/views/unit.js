@@ -3,7 +3,8 @@ import { html, useState } from "../vendor/htm-preact.js";
 import { amounts, hours, plural, span } from "../lib.js";
 import { link, refine, useAnswer, useSeconds } from "../live.js";
 import { Reasons } from "../plan_parts.js";
-import { Empty, Name, NodeLinks, Problem, Table, Told, UnitLink, Units, When, nodeLink, useMore } from "../parts.js";
+import { Empty, Name, NodeLinks, Problem, Told, UnitLink, Units, When, nodeLink, useMore } from "../parts.js";
+import { Table } from "../table.js";
 
 const WHY_EVERY = 20, LIFE_EVERY = 5, STARTS_EVERY = 120; // seconds: a why is a plan of its own, a when many
 const of = (unit) => `of=${encodeURIComponent(unit)}`;

@@ -2,7 +2,8 @@
 import { html, useState, useEffect, useLayoutEffect, useRef } from "../vendor/htm-preact.js";
 import { getJSON, hours } from "../lib.js";
 import { refine } from "../live.js";
-import { Problem, Table, Units } from "../parts.js";
+import { Problem, Units } from "../parts.js";
+import { Table } from "../table.js";
 import { Alternatives, Budgets, Cost, Placements, Reasons, Reprieved, Victims, Volumes } from "../plan_parts.js";
 import { pack, unpack } from "../share.js";
 
