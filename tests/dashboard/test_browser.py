@@ -214,10 +214,10 @@ async def test_a_state_that_did_not_arrive_is_asked_for_again(browser: Browser):
             refused += 1
             await route.fulfill(status=502, body="{}")
 
-        await page.route("**/api/state", refuse)
+        await page.route("**/api/state*", refuse)
         put(shown, pod("new", 1))
         await expect(page.get_by_role("alert")).to_contain_text("502")
-        await page.unroute("**/api/state")  # not before it was seen: what is asked for again takes it away
+        await page.unroute("**/api/state*")  # not before it was seen: what is asked for again takes it away
         await expect(page.get_by_role("alert")).to_have_count(0)
         await expect(page.locator("dl.headline > div", has_text="pods waiting")).to_contain_text("4")
         assert refused

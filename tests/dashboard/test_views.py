@@ -10,8 +10,9 @@ from reprieve.config import Configuration
 from reprieve.dashboard.fleet_views import fleet_view
 from reprieve.dashboard.history import EVERY_SECONDS, History
 from reprieve.dashboard.inventory import Inventory
+from reprieve.dashboard.queue_views import waiting_pods
 from reprieve.dashboard.quota_views import quota_view
-from reprieve.dashboard.views import ClusterViews, View, node_detail, waiting_pods
+from reprieve.dashboard.views import ClusterViews, View, node_detail
 from reprieve.kube.resources import PODS
 from reprieve.kube.wire import decoder_of
 from reprieve.objects import well_known

@@ -1,13 +1,13 @@
 """The page's HTTP side: static files, JSON, server-sent events, the what-if form.
 
-Everything is read-only. The stream only says that something changed (at most once a second), and which
-version is there now; a page that has another one fetches the state, which is made and compressed once for all
-viewers. No request leaves the origin: the policy below forbids it.
+Everything is read-only. The stream only says that something changed (at most once a second, to all viewers at
+the same moment), and which version is there now; a page that has another one fetches what is new, which is
+made and compressed once for all viewers (`snapshots`). No request leaves the origin: the policy below forbids
+it.
 """
 
 import asyncio
-import zlib
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import count
@@ -22,11 +22,13 @@ from reprieve.dashboard.feed import Contact
 from reprieve.dashboard.files import Files
 from reprieve.dashboard.guard import HEADERS, refusal
 from reprieve.dashboard.history import EVERY_SECONDS, QUEUES_EVERY_SECONDS, History, QueueTrends
-from reprieve.dashboard.inventory import Inventory
+from reprieve.dashboard.inventory import Inventory, QuotaTables
 from reprieve.dashboard.questions import BadQuestion, Forecaster
+from reprieve.dashboard.queue_views import waiting_pods
 from reprieve.dashboard.search import search
+from reprieve.dashboard.snapshots import Snapshots, Version
 from reprieve.dashboard.stories import story
-from reprieve.dashboard.views import ClusterViews, View, node_detail, waiting_pods
+from reprieve.dashboard.views import ClusterViews, View, node_detail
 from reprieve.objects import ReprieveError, format_time
 from reprieve.records import Decision, Run
 from reprieve.runtime import keep_running
@@ -64,8 +66,8 @@ Explainer = Callable[[str, Iterable[Decision]], Awaitable[dict[str, Any]]]
 Reader = Callable[[str], Awaitable[dict[str, Any]]]
 """KIND/NAMESPACE/NAME -> the object as YAML, and its events."""
 
-Section = Callable[[Inventory, datetime], View]
-"""A part of the state that another module renders: quota, fleet."""
+Section = Callable[[QuotaTables, datetime], View]
+"""A part of the state that another module renders, beside the loop: quota, fleet."""
 
 
 class Asked(NamedTuple):
@@ -110,7 +112,7 @@ class Dashboard:
         self._kept_since = min((each.time for each in decisions.find()), default=now())
         self._trends = QueueTrends()
         self._departures = Departures(inventory)
-        self._cached: tuple[Version, bytes, bytes] | None = None
+        self._snapshots = Snapshots(self._version, self._parts)
         self._quota_view: tuple[int, View] | None = None
 
     def add_routes(self, app: web.Application) -> None:
@@ -148,10 +150,10 @@ class Dashboard:
                 pending = self._inventory.waiting_classes.total()
                 self._history.sample(self._now(), pending, self._departures.pods)
             if tick % QUEUES_EVERY_SECONDS == 0:
-                self._trends.sample(self._now(), self._whole_quota()["queues"])
+                self._trends.sample(self._now(), (await self._whole_quota())["queues"])
             await asyncio.sleep(SAMPLE_SECONDS)
 
-    def _version(self) -> "Version":
+    def _version(self) -> Version:
         return self._inventory.revision, self._decisions.preemptions, self._contact.revision
 
     async def _index(self, request: web.Request) -> web.Response:
@@ -161,35 +163,30 @@ class Dashboard:
         return self._files.answer(request, request.match_info["name"])
 
     async def _state(self, request: web.Request) -> web.Response:
-        """Made and compressed once for all viewers; the compression runs beside the loop."""
-        version = self._version()
-        if self._cached is None or self._cached[0] != version:
-            body = msgspec.json.encode({**self._whole_state(), "version": _name(version)})
-            self._cached = (version, body, await asyncio.to_thread(zlib.compress, body, 1))
-        _, body, small = self._cached
+        body = await self._snapshots.body(request.query.get("since", ""))
         if "deflate" not in request.headers.get("Accept-Encoding", ""):
-            return web.Response(body=body, content_type="application/json")
+            return web.Response(body=body.plain, content_type="application/json")
         return web.Response(
-            body=small, content_type="application/json", headers={"Content-Encoding": "deflate"}
+            body=body.squeezed, content_type="application/json", headers={"Content-Encoding": "deflate"}
         )
 
-    def _whole_quota(self) -> View:
+    async def _whole_quota(self) -> View:
+        """Beside the loop: thousands of workloads take a while."""
         if self._quota_view is None or self._quota_view[0] != self._inventory.quota_revision:
-            self._quota_view = (self._inventory.quota_revision, self._quota(self._inventory, self._now()))
+            revision, tables = self._inventory.quota_revision, self._inventory.quota_tables()
+            self._quota_view = revision, await asyncio.to_thread(self._quota, tables, self._now())
         return self._quota_view[1]
 
-    def _whole_state(self) -> View:
+    async def _parts(self) -> AsyncIterator[View]:
+        """The state, one part after the other."""
         now = self._now()
+        for part in self._views.parts(self._decisions.preemptions, now):
+            yield part
         self._departures.read(self._decisions.find())
-        return {
-            **self._views.view(self._decisions.preemptions, now),
-            "today": self._departures.today(now),
-            "keptSince": format_time(self._kept_since),
-            "quota": self._whole_quota(),
-            "fleet": self._fleet(self._inventory, now),
-            "contact": self._contact.to_dict(),
-            "login": self._login,
-        }
+        yield {"today": self._departures.today(now), "keptSince": format_time(self._kept_since)}
+        yield {"quota": await self._whole_quota()}
+        yield {"fleet": await asyncio.to_thread(self._fleet, self._inventory.quota_tables(), now)}
+        yield {"contact": self._contact.to_dict(), "login": self._login}
 
     async def _stream(self, request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream", **HEADERS})
@@ -204,13 +201,14 @@ class Dashboard:
         while True:
             version = self._version()
             if version != seen:
-                await response.write(b"event: changed\ndata: %s\n\n" % _name(version).encode())
+                await response.write(b"event: changed\ndata: %s\n\n" % self._snapshots.tell().encode())
                 seen, quiet = version, 0
             elif quiet >= KEEP_ALIVE_TICKS:
                 await response.write(b": still here\n\n")
                 quiet = 0
             quiet += 1
-            await asyncio.sleep(TICK_SECONDS)
+            # All at the same moment: then what one of them asks for next is made for the others too.
+            await asyncio.sleep(TICK_SECONDS - asyncio.get_running_loop().time() % TICK_SECONDS)
 
     async def _node(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
@@ -291,11 +289,3 @@ async def _told(answer: Awaitable[Any]) -> web.Response:
 
 def _json(value: Any) -> web.Response:
     return web.Response(body=msgspec.json.encode(value), content_type="application/json")
-
-
-Version = tuple[int, int, int]
-"""What a state was made of: revisions of the inventory, of the decisions, of the contact."""
-
-
-def _name(version: Version) -> str:
-    return ".".join(map(str, version))

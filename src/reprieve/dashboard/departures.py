@@ -121,28 +121,22 @@ class Departures:
     def flows(self, wanted: Callable[[Decision], bool] = lambda _: True) -> View:
         """Preemptors with their victims by owner, the last first: a gang or a job that made way is one."""
         found: dict[str, View] = {}
+        others: set[str] = set()
         for decision, lines in reversed(self._kept.values()):
             if not wanted(decision):
                 continue
-            time = format_time(decision.time)
-            flow = found.setdefault(
-                decision.for_, {"by": decision.for_, "time": time, "ids": [], "victims": {}}
-            )
-            flow["ids"].append(decision.id)
-            if len(found) <= MOST_FLOWS:
-                for name, line in lines.items():
-                    _add(
-                        flow["victims"].setdefault(name, {**_line(name, line["unit"], {}), **_what(line)}),
-                        line,
-                    )
-        shown = list(found.values())[:MOST_FLOWS]
-        return {
-            "items": [
-                {**flow, "victims": sorted(map(_rounded, flow["victims"].values()), key=_most_pods)}
-                for flow in shown
-            ],
-            "more": len(found) - len(shown),
-        }
+            name = decision.for_
+            if name not in found:
+                if len(found) == MOST_FLOWS:
+                    others.add(name)
+                    continue
+                found[name] = {"by": name, "time": format_time(decision.time), "ids": [], "victims": {}}
+            _count_in(found[name], decision, lines)
+        items = [
+            {**flow, "victims": sorted(map(_rounded, flow["victims"].values()), key=_most_pods)}
+            for flow in found.values()
+        ]
+        return {"items": items, "more": len(others)}
 
     def owners(self, decision: Decision) -> list[str]:
         """Who went for a decision, by owner."""
@@ -195,6 +189,13 @@ def _what(victim: dict[str, Any]) -> View:
         "node": victim.get("node", ""),
         "pod": victim.get("pod", ""),
     }
+
+
+def _count_in(flow: View, decision: Decision, lines: dict[str, View]) -> None:
+    flow["ids"].append(decision.id)
+    for name, line in lines.items():
+        known = flow["victims"].setdefault(name, {**_line(name, line["unit"], {}), **_what(line)})
+        _add(known, line)
 
 
 def _add(sum_: View, line: View) -> None:

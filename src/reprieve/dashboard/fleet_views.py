@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from reprieve.dashboard.compact import workload_team
-from reprieve.dashboard.inventory import Inventory
+from reprieve.dashboard.inventory import Inventory, QuotaTables
 from reprieve.fleet import read_ledger
 from reprieve.objects import find_condition, format_time, kueue, well_known
 
@@ -18,7 +18,7 @@ PAGE_ANNOTATION = "reprieve.dev/page"
 """On a MultiKueueCluster: where its own page is served."""
 
 
-def fleet_view(inventory: Inventory, turn_lasts: timedelta) -> View:
+def fleet_view(inventory: Inventory | QuotaTables, turn_lasts: timedelta) -> View:
     """`turn_lasts`: how long one cluster alone may preempt."""
     workloads = [
         {

@@ -8,7 +8,7 @@ events.
 from collections import Counter, OrderedDict
 from dataclasses import dataclass
 from sys import intern
-from typing import Any
+from typing import Any, NamedTuple
 
 from reprieve.dashboard.compact import (
     SHOWN,
@@ -29,6 +29,18 @@ from reprieve.objects import Object, core, find_condition, kueue, well_known
 QUOTA_TABLES = frozenset({"cluster_queues", "cohorts", "local_queues", "flavors", "checks", "workloads"})
 
 MOST_DEPARTED = 20_000
+
+
+class QuotaTables(NamedTuple):
+    """What quota and fleet are counted from, as it was at one moment: it can be read beside the loop."""
+
+    cluster_queues: dict[str, kueue.ClusterQueue]
+    cohorts: dict[str, kueue.Cohort]
+    local_queues: dict[str, kueue.LocalQueue]
+    flavors: dict[str, kueue.ResourceFlavor]
+    checks: dict[str, kueue.AdmissionCheck]
+    workloads: dict[str, kueue.Workload]
+    clusters: dict[str, kueue.MultiKueueCluster]
 
 
 class Inventory:
@@ -80,6 +92,8 @@ class Inventory:
         """Of pods and workloads."""
         self.stale_nodes: set[str] = set()
         self.stale_groups: set[str] = set()
+        self.stale_waiting: set[str] = set()
+        """Of what waits, or did until a moment ago."""
 
     def put(self, obj: Object) -> None:
         """Take over an added or changed object; kinds the page does not show are ignored."""
@@ -103,6 +117,9 @@ class Inventory:
         if old is not None:
             self._changed(table, obj.key, old, None)
 
+    def quota_tables(self) -> QuotaTables:
+        return QuotaTables(*(dict(getattr(self, table)) for table in QuotaTables._fields))
+
     @property
     def running(self) -> int:
         return self.priorities.total()
@@ -121,6 +138,7 @@ class Inventory:
                     self.cpus.total += step * node.allocatable.get("cpu", 0)
         elif table == "groups":
             self.stale_groups.add(key)
+            self.stale_waiting.add(f"PodGroup/{key}")
         elif table == "slices":
             self.stale_nodes |= self.devices.change_slice(key, old, new)
         elif table == "claims":
@@ -172,7 +190,9 @@ class Inventory:
             if not self.priorities[pod.priority]:
                 del self.priorities[pod.priority]
         elif not pod.terminating:
-            move(self.waiting, waiting_unit(pod), pod)
+            unit = waiting_unit(pod)
+            move(self.waiting, unit, pod)
+            self.stale_waiting.add(unit)
             self.waiting_classes[pod.priority_class or f"priority {pod.priority}"] += step
             if pod.nominated:
                 self.gpus.promised += step * pod.gpus

@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from reprieve.dashboard.inventory import Inventory, has_quota
+from reprieve.dashboard.inventory import Inventory, QuotaTables, has_quota
 from reprieve.objects import Object, decode
 from reprieve.quota import UNLIMITED, Rules, load, quota_lines, waiters
 
@@ -14,7 +14,10 @@ SHOWN_WAITERS = 5
 CLASSES = {"WorkloadPriorityClass": "kueue.x-k8s.io/v1beta2", "PriorityClass": "scheduling.k8s.io/v1"}
 
 
-def quota_view(inventory: Inventory, rules: Rules, now: datetime) -> dict[str, Any]:
+Tables = Inventory | QuotaTables
+
+
+def quota_view(inventory: Tables, rules: Rules, now: datetime) -> dict[str, Any]:
     """Cohorts with their parents, queues with their quota and the first workloads that wait in them."""
     if not inventory.cluster_queues:
         return {"cohorts": [], "queues": []}
@@ -58,7 +61,7 @@ def quota_view(inventory: Inventory, rules: Rules, now: datetime) -> dict[str, A
     }
 
 
-def _classes(inventory: Inventory) -> Iterator[Object]:
+def _classes(inventory: Tables) -> Iterator[Object]:
     """Those that workloads name. The page reads no classes: of one that is missing the workload's own
     condition tells.
     """
@@ -68,14 +71,14 @@ def _classes(inventory: Inventory) -> Iterator[Object]:
             yield decode({"apiVersion": version, "kind": kind, "metadata": {"name": name}})
 
 
-def _queue_of(inventory: Inventory, key: str) -> str:
+def _queue_of(inventory: Tables, key: str) -> str:
     """The ClusterQueue behind a queue that takes nobody now: whoever names it waits there all the same."""
     workload = inventory.workloads[key]
     local = inventory.local_queues.get(f"{workload.namespace}/{workload.spec.queue_name}")
     return local.spec.cluster_queue if local is not None else ""
 
 
-def _cohorts(inventory: Inventory) -> list[dict[str, str]]:
+def _cohorts(inventory: Tables) -> list[dict[str, str]]:
     """Declared ones and those that only a queue or a child names."""
     parents = {name: cohort.spec.parent_name for name, cohort in inventory.cohorts.items()}
     named = {queue.spec.cohort_name for queue in inventory.cluster_queues.values()} | set(parents.values())

@@ -9,8 +9,9 @@ from typing import Any
 
 from reprieve.dashboard.compact import GroupRecord, PodRecord, workload_team
 from reprieve.dashboard.inventory import Inventory, has_quota
+from reprieve.dashboard.naming import counting_order
 from reprieve.dashboard.tree_views import Trees
-from reprieve.dashboard.views import counting_order, pod_view
+from reprieve.dashboard.views import pod_view
 from reprieve.objects import find_condition, format_time, kueue, well_known
 
 View = dict[str, Any]

@@ -5,22 +5,24 @@ opens it. Views of nodes and groups are rebuilt only for those that changed. Lon
 has the true numbers.
 """
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from heapq import nsmallest
 from typing import Any
 
 from reprieve.dashboard.compact import GroupRecord, NodeRecord, PodRecord
 from reprieve.dashboard.inventory import Inventory
+from reprieve.dashboard.naming import counting_order
+from reprieve.dashboard.queue_views import QueueViews
 from reprieve.dashboard.tree_views import Trees
 from reprieve.objects import format_time
 
 View = dict[str, Any]
 
-SHOWN_UNITS = 500
 SHOWN_GROUPS = 500
+NODES_AT_ONCE = 100
+"""That are looked at again before others get their turn: the controller shares this process."""
 SHOWN_NODES = 20
 SHOWN_CLASSES = 8
 SHOWN_NAMES = 500
@@ -32,15 +34,26 @@ class ClusterViews:
     def __init__(self, inventory: Inventory) -> None:
         self._inventory = inventory
         self._nodes = NodeViews(inventory)
+        self._queue = QueueViews(inventory)
         self._groups = GroupViews(inventory)
 
     def view(self, preemptions: int, now: datetime) -> View:
+        return {name: each for part in self.parts(preemptions, now) for name, each in part.items()}
+
+    def parts(self, preemptions: int, now: datetime) -> Iterator[View]:
+        """One after the other, so that others have their turn in between."""
         inventory = self._inventory
+        while self._nodes.refresh():
+            yield {}
+        yield {"revision": inventory.revision, "time": format_time(now), "nodes": self._nodes.all()}
+        yield {"queue": self._queue.first()}
         groups, trees = self._groups.all(), Trees(inventory)
         alone = [group for group in groups if group["group"] not in trees.groups]
-        return {
-            "revision": inventory.revision,
-            "time": format_time(now),
+        yield {
+            "groups": alone[:SHOWN_GROUPS],
+            "trees": trees.views({group["group"]: group for group in groups}) if len(trees) else [],
+        }
+        yield {
             "summary": {
                 "nodes": len(inventory.nodes),
                 "running": inventory.running,
@@ -56,10 +69,6 @@ class ClusterViews:
             "namespaces": sorted(_most(inventory.namespaces, SHOWN_NAMES)),
             "teams": sorted(_most(inventory.teams, SHOWN_NAMES)),
             "bands": sorted(inventory.priorities),
-            "nodes": self._nodes.all(),
-            "queue": _queue_view(inventory),
-            "groups": alone[:SHOWN_GROUPS],
-            "trees": trees.views({group["group"]: group for group in groups}) if len(trees) else [],
         }
 
 
@@ -83,87 +92,32 @@ def _most(counted: Counter[str], limit: int) -> dict[str, int]:
     return dict(nsmallest(limit, (+counted).items(), key=lambda each: (-each[1], each[0])))
 
 
-def _queue_view(inventory: Inventory) -> list[View]:
-    """The first that wait, in the order in which they are tried: priority, then age, then name."""
-    groups = inventory.groups
-
-    def order(unit: str) -> tuple[int, float, str]:
-        pods = list(inventory.waiting[unit].values())
-        created = [pod.created.timestamp() for pod in pods if pod.created]
-        return -_priority(pods, groups), min(created, default=0.0), unit
-
-    first = nsmallest(SHOWN_UNITS, inventory.waiting, key=order)
-    return [_unit_view(unit, inventory) for unit in first]
-
-
-def _priority(pods: list[PodRecord], groups: dict[str, GroupRecord]) -> int:
-    group = groups.get(pods[0].group)
-    return group.priority if group else max(pod.priority for pod in pods)
-
-
-def _unit_view(unit: str, inventory: Inventory) -> View:
-    pods = inventory.waiting.on(unit)
-    group = inventory.groups.get(pods[0].group)
-    created = [pod.created for pod in pods if pod.created]
-    why, reasons = _why(pods)
-    return {
-        "unit": unit,
-        "team": (group.team if group else "") or pods[0].team,
-        "class": (group.priority_class if group else "") or pods[0].priority_class,
-        "gpus": inventory.devices.gpus_of(pods),
-        "priority": _priority(pods, inventory.groups),
-        "pods": len(pods),
-        "since": format_time(min(created)) if created else None,
-        "nominated": sorted({pod.nominated for pod in pods if pod.nominated}),
-        "why": (group.message if group else "") or why,
-        "reasons": 1 if group and group.message else reasons,
-    }
-
-
-def _why(pods: list[PodRecord]) -> tuple[str, int]:
-    """What most of them wait for, and how many reasons there are."""
-    counted = Counter(pod.why_pending for pod in sorted(pods, key=lambda pod: pod.key) if pod.why_pending)
-    return next(((why, len(counted)) for why, _ in counted.most_common(1)), ("", 0))
-
-
-def waiting_pods(inventory: Inventory, unit: str) -> list[View]:
-    """Each waiting pod of a row of the queue, as it is tried."""
-    pods = sorted(inventory.waiting.on(unit), key=lambda pod: (-pod.priority, counting_order(pod.key)))
-    return [
-        {
-            "pod": pod.key,
-            "priority": pod.priority,
-            "gpus": inventory.devices.gpus_of([pod]),
-            "since": format_time(pod.created) if pod.created else None,
-            "nominated": pod.nominated,
-            "why": pod.why_pending,
-        }
-        for pod in pods[:SHOWN_UNITS]
-    ]
-
-
 class NodeViews:
     """Keeps the view of every node of one inventory."""
 
     def __init__(self, inventory: Inventory) -> None:
         self._inventory = inventory
         self._views: dict[str, View] = {}
-        self._order: list[str] = []
+        self._order: list[str] | None = None
         inventory.stale_nodes.update(inventory.nodes)
+
+    def refresh(self) -> bool:
+        """Look again at some nodes that changed; false when there are none left."""
+        inventory = self._inventory
+        for _ in range(min(NODES_AT_ONCE, len(inventory.stale_nodes))):
+            name = inventory.stale_nodes.pop()
+            node = inventory.nodes.get(name)
+            if (node is None) != (name not in self._views):
+                self._order = None
+            if node is None:
+                self._views.pop(name, None)
+            else:
+                self._views[name] = _node_view(node, inventory)
+        return bool(inventory.stale_nodes)
 
     def all(self) -> list[View]:
         """In the order in which people count."""
-        inventory = self._inventory
-        changed = False
-        for name in inventory.stale_nodes:
-            node = inventory.nodes.get(name)
-            if node is None:
-                changed |= self._views.pop(name, None) is not None
-                continue
-            changed |= name not in self._views
-            self._views[name] = _node_view(node, inventory)
-        inventory.stale_nodes.clear()
-        if changed:
+        if self._order is None:
             self._order = sorted(self._views, key=counting_order)
         return [self._views[name] for name in self._order]
 
@@ -244,12 +198,6 @@ def pod_view(pod: PodRecord, inventory: Inventory) -> View:
         "started": format_time(pod.started) if pod.started else None,
         "created": format_time(pod.created) if pod.created else None,
     }
-
-
-def counting_order(name: str) -> list[tuple[int, int, str]]:
-    """`node-2` before `node-10`, as people count."""
-    parts = re.split(r"(\d+)", name)
-    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]
 
 
 def _used_by(requests: Iterable[Mapping[str, float]]) -> dict[str, float]:

@@ -53,7 +53,10 @@ export function exact(iso) {
   const d = new Date(iso), ahead = -d.getTimezoneOffset(), zone = `${ahead < 0 ? "-" : "+"}${two(Math.floor(Math.abs(ahead) / 60))}:${two(Math.abs(ahead) % 60)}`;
   return `${day(d)} ${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())} ${zone === "+00:00" ? "UTC" : `UTC${zone}`}`;
 }
-export const hours = (h) => (h > 0 && h < 0.05 ? "under 0.1" : h >= 100 ? Math.round(h).toLocaleString("en") : h >= 10 ? h.toFixed(0) : `${Number(h.toFixed(1))}`);
+// 12,345. One format for all numbers: to make one takes longer than everything else about a row.
+const ENGLISH = new Intl.NumberFormat("en");
+export const thousands = (n) => ENGLISH.format(n);
+export const hours = (h) => (h > 0 && h < 0.05 ? "under 0.1" : h >= 100 ? thousands(Math.round(h)) : h >= 10 ? h.toFixed(0) : `${Number(h.toFixed(1))}`);
 
 // KIND/NAMESPACE/NAME: the middle; what has no namespace belongs to nobody in particular.
 export const namespaceOf = (unit) => { const parts = unit.split("/"); return parts.length > 2 ? parts[1] : ""; };
@@ -61,7 +64,7 @@ export const keyNamespace = (key) => key.split("/")[0];
 export const mine = ({ ns, team }, namespace, whose) => (!ns || namespace === ns) && (!team || whose === team);
 export const millis = (ms) => `${ms < 10 ? Number(ms.toPrecision(2)) : Math.round(ms)} ms`;
 export const percent = (x) => `${Math.round(100 * x)}\u00a0%`;
-export const plural = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
+export const plural = (n, word) => `${thousands(n)} ${word}${n === 1 ? "" : "s"}`;
 
 // Eight steps from the least to the most important; few priorities stay on the calm side of the scale.
 export function bandClass(index, count) {

@@ -7,13 +7,21 @@ const AGAIN_AFTER = 2000;
 const STAYS = ["ns", "team"];
 
 // The address after # is a view's name and then pairs: #/map/pool/zone-a/node/h100-3
-function readRoute() {
-  const [view, ...rest] = location.hash.replace(/^#\/?/, "").split("/");
+function parsed(hash) {
+  const [view, ...rest] = hash.replace(/^#\/?/, "").split("/");
   const params = {};
   for (let i = 0; i + 1 < rest.length; i += 2) {
     try { params[rest[i]] = decodeURIComponent(rest[i + 1]); } catch { /* a broken address names nothing */ }
   }
   return { view, params };
+}
+
+// Every link asks for it, of which there are hundreds: it is read once.
+let read = { hash: null, route: null };
+
+function readRoute() {
+  if (read.hash !== location.hash) read = { hash: location.hash, route: parsed(location.hash) };
+  return read.route;
 }
 
 export function link(view, params = {}) {
@@ -52,9 +60,16 @@ export function known() {
   if (!latest) return { nodes: new Set(), queues: new Set(), namespaces: new Set() };
   if (!names || names.of !== latest) {
     const owners = [...latest.groups, ...latest.trees].map((g) => keyNamespace(g.group)); // a group is still there when its pods are gone
-    names = { of: latest, nodes: new Set(latest.nodes.map((n) => n.name)), queues: new Set(latest.quota.queues.map((q) => q.name)), namespaces: new Set([...latest.namespaces, ...owners]) };
+    names = { of: latest, nodes: latest.nodeNames, queues: new Set(latest.quota.queues.map((q) => q.name)), namespaces: new Set([...latest.namespaces, ...owners]) };
   }
   return names;
+}
+
+// A state, from the last one and what is new since. What did not change stays the same object: nobody has to look at it again.
+function renewed(old, { changedNodes, ...news }) {
+  if (news.nodes) return { ...(news.since ? old : null), ...news, nodeNames: new Set(news.nodes.map((n) => n.name)) };
+  const changed = new Map(changedNodes.map((n) => [n.name, n]));
+  return { ...old, ...news, nodes: changed.size ? old.nodes.map((n) => changed.get(n.name) || n) : old.nodes };
 }
 
 export function useSeconds(every = 1) {
@@ -92,7 +107,7 @@ export function useAnswer(path, revision, stays = false) {
   return answer.path === path || (stays && answer.path) ? answer : { data: null, error: null };
 }
 
-// The stream only says that something changed; the state itself is fetched, one request at a time, and not for a hidden page.
+// The stream only says that something changed; what is new is fetched, one request at a time, and not for a hidden page.
 export function useLiveState() {
   const [state, setState] = useState(null);
   const [contact, setContact] = useState({ ok: false, error: null });
@@ -104,9 +119,9 @@ export function useLiveState() {
       if (busy || document.hidden) { again = true; return; }
       busy = true; again = false;
       try {
-        const next = await getJSON("api/state");
-        shown = next.version;
-        if (!closed) { latest = next; setState(next); setContact({ ok: true, error: null }); }
+        const news = await getJSON(latest ? `api/state?since=${latest.version}` : "api/state");
+        shown = news.version;
+        if (!closed) { latest = renewed(latest, news); setState(latest); setContact({ ok: true, error: null }); }
       } catch (e) {
         if (e.status === 401) { location.reload(); return; }
         if (!closed) { setContact({ ok: false, error: e.message }); later(); }

@@ -1,6 +1,6 @@
 // What every view is put together from.
 import { html, useLayoutEffect, useRef, useState } from "./vendor/htm-preact.js";
-import { age, clock, exact, percent } from "./lib.js";
+import { age, clock, exact, thousands, percent } from "./lib.js";
 import { known, link, refine } from "./live.js";
 
 // `segments`: [class, share, title] from left to right.
@@ -36,7 +36,7 @@ export const UnitLink = ({ unit, text }) => html`<a href=${link("unit", { of: un
 
 // `unlisted`: how many more there are than the list holds.
 export const Units = ({ list, most = 6, unlisted = 0 }) => html`${list.slice(0, most).map((name, i) => html`${i ? ", " : ""}<${UnitLink} unit=${name} />`)}${
-  list.length + unlisted > most && ` and ${(list.length + unlisted - most).toLocaleString("en")} more`}`;
+  list.length + unlisted > most && ` and ${thousands(list.length + unlisted - most)} more`}`;
 
 const WITHOUT_NAMESPACE = ["ClusterQueue", "Node", "Cohort"];
 export const nodeLink = (name) => link("map", { node: name });
@@ -107,7 +107,7 @@ export const Fold = ({ open, label, onToggle }) => html`<button class="fold" ari
 
 function More({ total, what, limit, onMore }) {
   if (total <= limit) return null;
-  return html`<p class="note more">${limit.toLocaleString("en")} of ${total.toLocaleString("en")} ${what} shown. <button onClick=${onMore}>Show more</button></p>`;
+  return html`<p class="note more">${thousands(limit)} of ${thousands(total)} ${what} shown. <button onClick=${onMore}>Show more</button></p>`;
 }
 
 // A long list, a part at a time: how many to show, and the line below it.

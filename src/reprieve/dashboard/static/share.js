@@ -1,4 +1,6 @@
 // A what-if as an address: the manifest, packed into the part after #, which no browser sends anywhere.
+import { thousands } from "./lib.js";
+
 export const LONGEST = 12000; // characters: what chats and mails still pass on as one link
 
 const toText = (bytes) => btoa(Array.from(bytes, (b) => String.fromCharCode(b)).join("")).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
@@ -7,7 +9,7 @@ const toBytes = (text) => Uint8Array.from(atob(text.replaceAll("-", "+").replace
 export async function pack(manifest) {
   const squeezed = new Blob([manifest]).stream().pipeThrough(new CompressionStream("deflate-raw"));
   const packed = toText(new Uint8Array(await new Response(squeezed).arrayBuffer()));
-  if (packed.length > LONGEST) throw new Error(`this is too long for a link: ${packed.length.toLocaleString("en")} characters when packed, and links hold ${LONGEST.toLocaleString("en")}`);
+  if (packed.length > LONGEST) throw new Error(`this is too long for a link: ${thousands(packed.length)} characters when packed, and links hold ${thousands(LONGEST)}`);
   return packed;
 }
 

@@ -1,6 +1,6 @@
 // Worker clusters, and for each workload sent to them: where it runs, or whose turn it is and until when, and what was before.
 import { html } from "../vendor/htm-preact.js";
-import { age, keyNamespace, mine, span } from "../lib.js";
+import { age, thousands, keyNamespace, mine, span } from "../lib.js";
 import { link, useSeconds } from "../live.js";
 import { Empty, UnitLink, When, useMore } from "../parts.js";
 import { Table } from "../table.js";
@@ -53,5 +53,5 @@ export function FleetView({ state, params }) {
       { title: "Tried in", cell: (w) => html`<${ClusterLinks} names=${w.nominated} />` },
       { title: "Whose turn", wide: true, cell: (w) => html`<${Turns} workload=${w} now=${now} />` },
     ]} />`}
-    ${more(shown.length, "workloads")}${total > workloads.length && html`<p class="note">${(total - workloads.length).toLocaleString("en")} decided workloads are not listed.</p>`}`;
+    ${more(shown.length, "workloads")}${total > workloads.length && html`<p class="note">${thousands(total - workloads.length)} decided workloads are not listed.</p>`}`;
 }

@@ -2,10 +2,10 @@
 import { html } from "../vendor/htm-preact.js";
 import { clock, hours, plural } from "../lib.js";
 import { link, useAnswer } from "../live.js";
-import { Empty, Problem, When } from "../parts.js";
+import { Empty, Problem, When, useMore } from "../parts.js";
 import { ReasonsOnce } from "../plan_parts.js";
 
-const ROW = 26, GAP = 12, LEFT = 12, RIGHT = 190, WIDTH = 200, MOST = 12;
+const ROW = 26, GAP = 12, LEFT = 12, RIGHT = 190, WIDTH = 200, MOST = 12, STEP = 15;
 const thickness = (pods) => Math.min(ROW - 4, 2 + 3 * Math.log2(1 + pods));
 const important = (priority) => (priority === null || priority === undefined ? "" : `priority ${priority}`);
 const lost = (line, verb = "") => [important(line.priority), `${plural(line.pods, "pod")}${verb}`, line.gpuHours > 0 && `${hours(line.gpuHours)} GPU-hours lost`, line.broken > 0 && `${line.broken} beyond a budget`,
@@ -40,6 +40,7 @@ function Flow({ flow }) {
 
 export function FlowView({ state, params }) {
   const { ns = "", team = "" } = params;
+  const [limit, more] = useMore(STEP);
   const { data, error } = useAnswer(`api/flows?${new URLSearchParams({ ns, team })}`, state.summary.preemptions, true);
   if (error) return html`<${Problem} error=${error} hint="Decisions are kept by a running controller: reprieve run, or reprieve up." />`;
   if (!data) return html`<p class="note" role="status">Reading the decisions…</p>`;
@@ -48,5 +49,6 @@ export function FlowView({ state, params }) {
   const shown = data.items;
   const sum = (key) => shown.reduce((total, f) => total + f.victims.reduce((s, v) => s + v[key], 0), 0);
   return html`<div class="toolbar"><span class="note">${plural(shown.length, "unit")} had others make way: ${plural(sum("pods"), "pod")}, ${hours(sum("gpuHours"))} GPU-hours, ${sum("broken") ? `${plural(sum("broken"), "pod")} beyond a disruption budget (red)` : "no disruption budget broken"}. A group or a job that went is one line.${data.more > 0 && ` ${plural(data.more, "older preemptor")} not shown.`}</span></div>
-    <ul class="flows" aria-label="Who made way for whom">${shown.map((flow) => html`<${Flow} key=${flow.by} flow=${flow} />`)}</ul>`;
+    <ul class="flows" aria-label="Who made way for whom">${shown.slice(0, limit).map((flow) => html`<${Flow} key=${flow.by} flow=${flow} />`)}</ul>
+    ${more(shown.length, "preemptors")}`;
 }

@@ -1,7 +1,7 @@
 // Pod groups: how many of their pods run, and how they may be disrupted. A tree of groups is one row that unfolds.
 import { html } from "../vendor/htm-preact.js";
 import { link } from "../live.js";
-import { keyNamespace, mine, plural } from "../lib.js";
+import { thousands, keyNamespace, mine, plural } from "../lib.js";
 import { Empty, Find, Fold, Told, UnitLink, unfolding, useMore } from "../parts.js";
 import { Table } from "../table.js";
 
@@ -42,7 +42,7 @@ export function GroupsView({ state, params }) {
   const rows = matching.slice(0, limit).flatMap((g) => (g.rows ? unfolded(g, open) : [{ key: g.group, ...g }]));
   return html`
     <div class="toolbar"><${Find} what="a group" value=${filter} />
-      ${groups > state.groups.length && html`<span class="note">${state.groups.length.toLocaleString("en")} of ${groups.toLocaleString("en")} groups, those that wait first.</span>`}</div>
+      ${groups > state.groups.length && html`<span class="note">${thousands(state.groups.length)} of ${thousands(groups)} groups, those that wait first.</span>`}</div>
     ${!matching.length && html`<${Empty}>${filter ? `No group's name contains “${filter}”.` : "This namespace or team has no groups."}<//>`}
     ${matching.length > 0 && html`<${Table} caption="Pod groups" rows=${rows} columns=${[
       { title: "Group", cell: (g) => html`<${First} row=${g} open=${open} toggle=${toggle} />` },

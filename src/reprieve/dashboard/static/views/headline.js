@@ -1,11 +1,10 @@
 // The first look: what is used and promised, who waits, what preemption cost today. And whose things are shown.
 import { html } from "../vendor/htm-preact.js";
-import { clock, exact, hours, percent } from "../lib.js";
+import { clock, exact, thousands, hours, percent } from "../lib.js";
 import { refine, link } from "../live.js";
 
 const SHOWN = 3;
-const n = (x) => x.toLocaleString("en");
-const counted = ([name, count]) => `${name}${name.startsWith("priority ") ? ":" : ""} ${n(count)}`;
+const counted = ([name, count]) => `${name}${name.startsWith("priority ") ? ":" : ""} ${thousands(count)}`;
 // The first of several [name, count].
 const some = (list) => list.slice(0, SHOWN).map(counted).join(" · ") + (list.length > SHOWN ? ` · ${list.length - SHOWN} more` : "");
 
@@ -15,7 +14,7 @@ function Fact({ name, value, note, title, href, children }) {
 
 function Capacity({ summary }) {
   const { resource, used, total, promised } = summary;
-  const unit = resource === "cpu" ? 1000 : 1, show = (x) => n(Math.round(x / unit));
+  const unit = resource === "cpu" ? 1000 : 1, show = (x) => thousands(Math.round(x / unit));
   const name = resource === "cpu" ? "CPUs used" : "GPUs used";
   if (!total) return null;
   const share = (x) => ({ width: `${Math.min(100, (100 * x) / total)}%` });
@@ -32,13 +31,13 @@ export function Headline({ state }) {
   const since = late ? `Since ${exact(state.keptSince)}: older decisions are not kept` : "Since midnight UTC";
   return html`<dl class="facts headline">
     ${!manager && html`<${Capacity} summary=${summary} />
-    <${Fact} name="pods running" value=${n(summary.running)} note=${`on ${n(summary.nodes)} ${summary.nodes === 1 ? "node" : "nodes"}${summary.terminating ? `, ${n(summary.terminating)} leaving` : ""}`} />
-    <${Fact} name="pods waiting" value=${n(summary.pending)} note=${some(Object.entries(summary.waitingByClass)) || "nobody"} href=${link("queue")} title="By priority class" />`}
-    ${manager && html`<${Fact} name="clusters" value=${n(fleet.clusters.length)} note=${`${fleet.clusters.filter((c) => c.connected).length} connected`} href=${link("fleet")} />
-    <${Fact} name="workloads waiting" value=${n(state.quota.queues.reduce((sum, q) => sum + q.pending, 0))} note=${some(state.quota.queues.filter((q) => q.pending).map((q) => [q.name, q.pending])) || "nobody"} href=${link("quota")} title="For quota, by queue" />
-    <${Fact} name="workloads sent out" value=${n(fleet.total)} note=${`${n(fleet.workloads.filter((w) => !w.cluster).length)} undecided`} href=${link("fleet")} />`}
-    <${Fact} name=${`preemptions ${when}`} value=${n(today.preemptions)} note=${`${n(today.pods)} ${today.pods === 1 ? "pod" : "pods"} made way`} href=${link("flow")} title=${since} />
-    ${(manager || summary.resource === "gpu") && html`<${Fact} name=${`GPU-hours lost ${when}`} value=${hours(today.gpuHours)} note=${today.unknown ? `${n(today.unknown)} not counted: start unknown` : today.gpuHours ? "at most: saved work is not known" : "no GPU lost its work"}
+    <${Fact} name="pods running" value=${thousands(summary.running)} note=${`on ${thousands(summary.nodes)} ${summary.nodes === 1 ? "node" : "nodes"}${summary.terminating ? `, ${thousands(summary.terminating)} leaving` : ""}`} />
+    <${Fact} name="pods waiting" value=${thousands(summary.pending)} note=${some(Object.entries(summary.waitingByClass)) || "nobody"} href=${link("queue")} title="By priority class" />`}
+    ${manager && html`<${Fact} name="clusters" value=${thousands(fleet.clusters.length)} note=${`${fleet.clusters.filter((c) => c.connected).length} connected`} href=${link("fleet")} />
+    <${Fact} name="workloads waiting" value=${thousands(state.quota.queues.reduce((sum, q) => sum + q.pending, 0))} note=${some(state.quota.queues.filter((q) => q.pending).map((q) => [q.name, q.pending])) || "nobody"} href=${link("quota")} title="For quota, by queue" />
+    <${Fact} name="workloads sent out" value=${thousands(fleet.total)} note=${`${thousands(fleet.workloads.filter((w) => !w.cluster).length)} undecided`} href=${link("fleet")} />`}
+    <${Fact} name=${`preemptions ${when}`} value=${thousands(today.preemptions)} note=${`${thousands(today.pods)} ${today.pods === 1 ? "pod" : "pods"} made way`} href=${link("flow")} title=${since} />
+    ${(manager || summary.resource === "gpu") && html`<${Fact} name=${`GPU-hours lost ${when}`} value=${hours(today.gpuHours)} note=${today.unknown ? `${thousands(today.unknown)} not counted: start unknown` : today.gpuHours ? "at most: saved work is not known" : "no GPU lost its work"}
       title=${`${since}. GPUs of each victim times the time since it started; what it saved in between is not known`} />`}
   </dl>`;
 }

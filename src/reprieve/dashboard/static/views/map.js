@@ -1,6 +1,6 @@
 // Nodes with their pods, by priority or by group. Few nodes: one card each. Many: a heat map by pool, zone or rack, then zoom.
 import { html, useMemo } from "../vendor/htm-preact.js";
-import { amount, amounts, percent, plural, bandClass, groupClass, shortName } from "../lib.js";
+import { amount, amounts, bandClass, groupClass, thousands, percent, plural, shortName } from "../lib.js";
 import { link, go, refine } from "../live.js";
 import { Stack, Empty, Find, useMore } from "../parts.js";
 import { Heat } from "./heat.js";
@@ -139,7 +139,7 @@ export function MapView({ state, params }) {
     ${tiles && html`<p class="note">Each block is a node, the stronger its colour the fuller; orange: set aside for a waiting pod; red: not ready. Choose a block for the node, a title for its nodes as cards.</p>`}
     ${tiles
       ? html`<div class="tiles">${grouped.slice(0, CARDS_AT_ONCE).map((p) => html`<${Tile} key=${p.name} pool=${p} way=${way} colour=${colour} bands=${bands} params=${params} stands=${stands} />`)}</div>
-        ${grouped.length > CARDS_AT_ONCE && html`<p class="note more">The first ${CARDS_AT_ONCE} of ${grouped.length.toLocaleString("en")}.</p>`}`
+        ${grouped.length > CARDS_AT_ONCE && html`<p class="note more">The first ${CARDS_AT_ONCE} of ${thousands(grouped.length)}.</p>`}`
       : html`<div class=${shelf === "rack" ? "racks" : ""}>${shelves(matching.slice(0, limit), shelf).map(({ name, members }) => html`<section key=${name} class="shelf" aria-label=${name ? heading(shelf, name) : "nodes"}>
           ${name ? html`<h2 class="rack">${heading(shelf, name)} <span class="note">${shelfLine(members)}</span></h2>`
             : shelf && html`<h2 class="rack">in no ${shelf} <span class="note">${shelfLine(members)}</span></h2>`}

@@ -1,6 +1,6 @@
 // Who waits, for how long, and for what: one row for a gang or a job, most important first. A row unfolds into its pods.
 import { html } from "../vendor/htm-preact.js";
-import { mine, namespaceOf, plural } from "../lib.js";
+import { thousands, mine, namespaceOf, plural } from "../lib.js";
 import { link, useAnswer, useSeconds } from "../live.js";
 import { Empty, Find, Fold, NodeLinks, Told, UnitLink, When, unfolding, useMore } from "../parts.js";
 import { Table } from "../table.js";
@@ -50,7 +50,7 @@ export function QueueView({ state, params }) {
   const cut = waitingUnits > state.queue.length;
   return html`
     <div class="toolbar"><${Find} what="a unit" value=${find} />
-      ${cut && html`<span class="note">The first ${state.queue.length.toLocaleString("en")} of ${waitingUnits.toLocaleString("en")} waiting units, in the order they are tried.</span>`}</div>
+      ${cut && html`<span class="note">The first ${thousands(state.queue.length)} of ${thousands(waitingUnits)} waiting units, in the order they are tried.</span>`}</div>
     ${!matching.length && html`<${Empty}>${find ? `No waiting unit's name contains “${find}”.` : "Nothing of this namespace or team waits."}<//>`}
     ${common.count > 0 && html`<p class="sheet said-once"><strong>${plural(common.count, "unit")}:</strong> <${Told} text=${common.why} /></p>`}
     ${matching.length > 0 && html`<${Table} caption="Waiting units, in the order they are tried" rows=${shown.map((u) => ({ key: u.unit, ...u }))}

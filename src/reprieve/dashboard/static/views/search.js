@@ -1,6 +1,6 @@
 // Search over everything, from anywhere with /. Arrows choose, Enter opens, Escape leaves.
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/htm-preact.js";
-import { getJSON } from "../lib.js";
+import { getJSON, thousands } from "../lib.js";
 import { link } from "../live.js";
 import { Dialog } from "../parts.js";
 
@@ -56,7 +56,7 @@ export function Search({ views, onClose }) {
   const said = !text.trim() ? "Type a part of a name: a pod, group, workload, job, node, queue, cluster or view."
     : found.error ? `The search failed: ${found.error}`
     : found.text !== text ? "Searching…"
-    : found.items.length ? `${found.items.length === found.total ? found.total : `The best ${found.items.length} of ${found.total.toLocaleString("en")}`} ${found.total === 1 ? "match" : "matches"}`
+    : found.items.length ? `${found.items.length === found.total ? found.total : `The best ${found.items.length} of ${thousands(found.total)}`} ${found.total === 1 ? "match" : "matches"}`
     : `Nothing is called “${text}”. Names of what is gone are found under Preemptions.`;
   return html`<${Dialog} kind="search" label="Search" onClose=${onClose}>
     <input ref=${input} type="search" role="combobox" aria-label="Search everything" aria-expanded=${found.items.length > 0 ? "true" : "false"} aria-controls="matches" aria-autocomplete="list"
