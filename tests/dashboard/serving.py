@@ -1,6 +1,6 @@
 """A page over an inventory that a test fills by hand: no cluster, no controller, but the same HTTP."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -66,6 +66,7 @@ async def serving(
     reader: Reader = no_document,
     forecaster: Forecaster = no_forecast,
     port: int = 0,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> AsyncIterator[str]:
     """The page's address."""
     records = records or DecisionLog()
@@ -82,6 +83,7 @@ async def serving(
         fleet=lambda shown, _: fleet_view(shown, timedelta(minutes=5)),
         contact=contact or Contact(lambda: datetime.now(UTC)),
         login=bool(access and access.token),
+        now=now,
     ).add_routes(app)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
     await runner.setup()

@@ -125,7 +125,8 @@ async def test_what_went_with_its_namespace_s_last_pod_still_has_its_name(browse
 async def test_nothing_is_said_of_the_time_before_the_first_decision_that_is_kept(browser: Browser):
     """After a restart it said "0 preemptions today" and "no preemption yet", whatever had been before."""
     since = re.compile(r"since (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d")
-    async with serving(scenes.crowd(3)) as url:
+    noon = datetime(2026, 11, 15, 12, tzinfo=UTC)
+    async with serving(scenes.crowd(3), now=lambda: noon) as url:
         page = await browser.new_page(viewport={"width": 390, "height": 844})
         await look(page, url, "preemptions")
         await expect(page.locator("dl.headline dt", has_text="preemptions")).to_have_text(since)
@@ -135,12 +136,8 @@ async def test_nothing_is_said_of_the_time_before_the_first_decision_that_is_kep
         await expect(page.locator(".empty")).to_contain_text(since)
         await page.close()
     kept = DecisionLog()
-    kept.add(
-        Decision(
-            time=datetime.now(UTC) - timedelta(days=2), controller="x", for_="Pod/a/b", outcome="scheduled"
-        )
-    )
-    async with serving(scenes.crowd(3), kept) as url:
+    kept.add(Decision(time=noon - timedelta(days=2), controller="x", for_="Pod/a/b", outcome="scheduled"))
+    async with serving(scenes.crowd(3), kept, now=lambda: noon) as url:
         page = await browser.new_page()
         await look(page, url, "map")
         await expect(page.locator("dl.headline")).to_contain_text("preemptions today")

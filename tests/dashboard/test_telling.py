@@ -255,23 +255,39 @@ async def test_the_headline_says_what_is_used_promised_waiting_and_lost(browser:
     shown, log = Inventory(), DecisionLog()
     for i in range(2):
         put(shown, node(f"g-{i}", allocatable={"nvidia.com/gpu": "8"}))
-    started = (datetime.now(UTC) - timedelta(hours=2)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    noon = datetime(2026, 11, 15, 12, tzinfo=UTC)
     for name, on, more in (
-        ("old", "g-0", {"status": {"phase": "Running", "startTime": started}}),
+        ("old", "g-0", {"status": {"phase": "Running", "startTime": "2026-11-15T10:00:00Z"}}),
         ("next", "", {"priorityClassName": "training", "status": {"nominatedNodeName": "g-1"}}),
     ):
         document = pod(name, on=on, **more)
         document["spec"]["containers"][0]["resources"] = {"requests": {"nvidia.com/gpu": "8"}}
         put(shown, document)
-    log.add(Decision(time=datetime.now(UTC), controller="scheduler", for_="Pod/dev/next", outcome="preempts",
+    log.add(Decision(time=noon, controller="scheduler", for_="Pod/dev/next", outcome="preempts",
                      victims=[{"pod": "dev/old", "unit": "Pod/dev/old"}]))  # fmt: skip
-    async with serving(shown, log) as url:
+    async with serving(shown, log, now=lambda: noon) as url:
         page = await opened(browser, url, "map")
         facts = page.locator("dl.headline > div")
         for fact, text in enumerate(("8 of 16", "1", "1", "1", "16")):
             await expect(facts.nth(fact).locator("dd").first).to_contain_text(text)
         await expect(facts.nth(0)).to_contain_text("50 %, 8 promised")
         await expect(facts.nth(2)).to_contain_text("training 1")
+
+
+async def test_at_midnight_the_headline_begins_a_new_day_though_nothing_happens(browser: Browser):
+    """It showed what was counted yesterday until something changed, and the browser's clock said of what."""
+    moment = datetime(2026, 11, 15, 23, 59, 59, tzinfo=UTC)
+    log = DecisionLog()
+    for age in (timedelta(days=2), timedelta(hours=1)):
+        log.add(Decision(time=moment - age, controller="scheduler", for_="Pod/dev/next", outcome="preempts",
+                         victims=[{"pod": "dev/old", "unit": "Pod/dev/old"}]))  # fmt: skip
+    async with serving(Inventory(), log, now=lambda: moment) as url:
+        page = await opened(browser, url, "map")
+        fact = page.locator("dl.headline > div", has_text="preemptions today")
+        await expect(fact.locator("dd").first).to_have_text("1")
+        moment += timedelta(seconds=2)
+        await expect(fact.locator("dd").first).to_have_text("0")
+        await page.close()
 
 
 async def test_a_managers_page_leads_to_its_workers_and_a_won_workload_has_no_turn(browser: Browser):

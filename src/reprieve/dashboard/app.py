@@ -154,7 +154,10 @@ class Dashboard:
             await asyncio.sleep(SAMPLE_SECONDS)
 
     def _version(self) -> Version:
-        return self._inventory.revision, self._decisions.preemptions, self._contact.revision
+        """At midnight there is another one, though nothing has happened: what is counted for today begins
+        anew."""
+        today = self._now().astimezone(UTC).toordinal()
+        return self._inventory.revision, self._decisions.preemptions, self._contact.revision, today
 
     async def _index(self, request: web.Request) -> web.Response:
         return self._files.answer(request, "index.html")
@@ -183,7 +186,11 @@ class Dashboard:
         for part in self._views.parts(self._decisions.preemptions, now):
             yield part
         self._departures.read(self._decisions.find())
-        yield {"today": self._departures.today(now), "keptSince": format_time(self._kept_since)}
+        midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        yield {
+            "today": {**self._departures.today(now), "whole": self._kept_since <= midnight},
+            "keptSince": format_time(self._kept_since),
+        }
         yield {"quota": await self._whole_quota()}
         yield {"fleet": await asyncio.to_thread(self._fleet, self._inventory.quota_tables(), now)}
         yield {"contact": self._contact.to_dict(), "login": self._login}

@@ -14,10 +14,12 @@ import msgspec
 
 View = dict[str, Any]
 
-Version = tuple[int, int, int]
-"""What a state was made of: revisions of the inventory, of the decisions, of the contact. None goes back."""
+Version = tuple[int, ...]
+"""What a state was made of: revisions of the inventory, of the decisions, of the contact, and the day. None
+goes back."""
 
 NODES = "nodes"
+MOST_MADE = 60
 
 
 class Body(NamedTuple):
@@ -42,10 +44,12 @@ class Snapshots:
         """Another process counts anew: what its pages have is nothing to build on."""
         self._making = asyncio.Lock()
         self._version: Version | None = None
-        self._told: Version = (0, 0, 0)
+        self._made: dict[str, Version] = {}
+        """The last states by name: a page that has an older one gets the whole."""
+        self._told: Version = ()
         self._sections: dict[str, Written] = {}
         self._nodes: dict[str, Written] = {}
-        self._same_nodes_since: Version = (0, 0, 0)
+        self._same_nodes_since: Version = ()
         self._bodies: dict[Version | None, Body] = {}
         """By what the page has."""
 
@@ -56,7 +60,7 @@ class Snapshots:
 
     async def body(self, has: str = "") -> Body:
         """The whole state as it is now; or, for a page that has one, what is new in the last one told."""
-        since = self._known(has)
+        since = self._made.get(has)
         async with self._making:
             if self._version is None or not self._is_good(since):
                 await self._make()
@@ -75,15 +79,6 @@ class Snapshots:
     def _name(self, version: Version) -> str:
         return ".".join((self._process, *map(str, version)))
 
-    def _known(self, has: str) -> Version | None:
-        process, *numbers = has.split(".")
-        if process != self._process or len(numbers) != len(self._told):
-            return None
-        if not all(each.isascii() and each.isdecimal() and len(each) < 20 for each in numbers):
-            return None
-        revision, decisions, contact = map(int, numbers)
-        return revision, decisions, contact
-
     async def _make(self) -> None:
         """Part by part: the controller shares this process, and has its turn in between."""
         version = self._present()
@@ -96,6 +91,9 @@ class Snapshots:
                     self._take(name, view, version)
             await asyncio.sleep(0)
         self._version = version
+        self._made[self._name(version)] = version
+        if len(self._made) > MOST_MADE:
+            del self._made[next(iter(self._made))]
 
     def _take(self, name: str, view: Any, version: Version) -> None:
         text, old = msgspec.json.encode(view), self._sections.get(name)

@@ -66,7 +66,10 @@ export function Table({ caption, shown, columns, rows, href, picked, below }) {
   const body = useRef(), focused = useRef(), long = rows.length > LONG;
   const { from, to, tall } = useNear(body, long), extra = useFilling(rows, long);
   const last = long ? Math.min(rows.length, to + extra) : rows.length, first = long ? Math.max(0, Math.min(from - extra, last - STEP)) : 0;
-  const kept = body.current && body.current.contains(document.activeElement) ? rows.findIndex((row) => row.key === focused.current) : -1;
+  const active = body.current && body.current.contains(document.activeElement) ? document.activeElement : null;
+  const kept = active ? rows.findIndex((row) => row.key === focused.current) : -1;
+  // A row that is moved in the document loses the focus on the way.
+  useLayoutEffect(() => { if (active && active.isConnected && document.activeElement !== active) active.focus({ preventScroll: true }); });
   const one = (row, index) => html`<${Row} key=${row.key} row=${row} number=${long ? index + 2 : null} columns=${columns} href=${href} picked=${row.key === picked} more=${below && below(row)}
     onFocus=${() => { focused.current = row.key; }} />`;
   const space = (count, where) => html`<tr key=${`far ${where}`} class="far" aria-hidden="true" style=${{ height: `${Math.round(count * tall)}px` }}><td colspan=${columns.length}></td></tr>`;

@@ -27,7 +27,7 @@ export function Headline({ state }) {
   const { summary, today, fleet } = state;
   const manager = fleet.clusters.length > 0 && !summary.nodes;
   // Of the time before the first decision that is kept nothing is known.
-  const late = Date.parse(state.keptSince) > new Date().setUTCHours(0, 0, 0, 0), when = late ? `since ${clock(state.keptSince)}` : "today";
+  const late = !today.whole, when = late ? `since ${clock(state.keptSince)}` : "today";
   const since = late ? `Since ${exact(state.keptSince)}: older decisions are not kept` : "Since midnight UTC";
   return html`<dl class="facts headline">
     ${!manager && html`<${Capacity} summary=${summary} />
