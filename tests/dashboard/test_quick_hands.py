@@ -237,37 +237,3 @@ async def test_a_token_that_is_there_at_once_leads_to_the_shared_view(browser: B
         await page.goto(f"{url}/#/queue")
         await expect(page.locator("nav a[aria-current=page]")).to_have_text("Queue")
         await page.close()
-
-
-async def test_of_a_long_list_only_what_is_near_is_laid_out_while_rows_come_and_go(browser: Browser):
-    """Laying out a hundred new rows each second took longer than a picture may. The focus stays where it is,
-    however far its row has moved; once the rows stand still all of them are there."""
-    log = scenes.decisions(80)
-    async with serving(scenes.crowd(3), log) as url:
-        page = await opened(browser, url, "preemptions/outcome/all")
-        rows, far = page.locator(".scroll tbody tr:not(.far)"), page.locator("tbody tr.far")
-        await expect(far).to_have_count(1)
-        assert await rows.count() < 40
-        assert await page.get_by_role("table").get_attribute("aria-rowcount") == "81"
-        link = rows.nth(3).get_by_role("link").first
-        await link.focus()
-        focused = await link.get_attribute("href")
-        for number in range(60):
-            log.add(Decision(time=datetime.now(UTC), controller="x", for_=f"Pod/dev/late-{number}",
-                             outcome="preempts", victims=[{"pod": "dev/p-1-0"}]))  # fmt: skip
-        await expect(page.get_by_role("table")).to_have_attribute("aria-rowcount", "101")
-        assert await page.evaluate("document.activeElement.getAttribute('href')") == focused
-        await expect(page.locator("tr", has=page.locator(":focus"))).to_have_attribute("aria-rowindex", "65")
-        await expect(far).to_have_count(0)
-        await expect(rows).to_have_count(100)
-        assert await page.evaluate("document.activeElement.getAttribute('href')") == focused
-        await page.close()
-
-
-async def test_a_long_list_shows_its_end_to_who_scrolls_there(browser: Browser):
-    async with serving(scenes.crowd(3), scenes.decisions(100)) as url:
-        page = await opened(browser, url, "preemptions/outcome/all")
-        await expect(page.locator("tbody tr.far")).to_have_count(1)
-        await page.evaluate("scrollTo(0, document.body.scrollHeight)")
-        await expect(page.locator("tr[aria-rowindex='101']")).to_be_in_viewport()
-        await page.close()
