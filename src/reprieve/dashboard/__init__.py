@@ -4,13 +4,13 @@
     at / guarded(Access("0.0.0.0", token))       # the same for other machines too; with page=False only the
     guard
 
-`inventory` keeps compact records of the objects a page shows, `views`, `quota_views` and `fleet_views` turn
-them into JSON, `history` keeps the last hours, `feed` fills the inventory from an API server and knows when
-that fails. `departures` counts who made way for whom, `units` and `stories` tell the life of one, `search`
-finds it, `documents` reads it as it is written, `decision_views` lists what was decided. `planner` answers
-the what-if form and says why and when (`questions`), `guard` decides who may look, `files` has the page's own
-scripts, `app` serves it all. Nothing here decides anything else: reasons come from decision records and plans
-and are only rendered.
+`inventory` keeps compact records of the objects a page shows, `views`, `queue_views`, `quota_views` and
+`fleet_views` turn them into JSON, `snapshots` sends pages what is new of it, `history` keeps the last hours,
+`feed` fills the inventory from an API server and knows when that fails. `departures` counts who made way for
+whom, `units` and `stories` tell the life of one, `search` finds it, `documents` reads it as it is written,
+`decision_views` lists what was decided. `planner` answers the what-if form and says why and when
+(`questions`), `guard` decides who may look, `files` has the page's own scripts, `app` serves it all. Nothing
+here decides anything else: reasons come from decision records and plans and are only rendered.
 """
 
 from collections.abc import AsyncIterator, Callable
