@@ -74,9 +74,11 @@ async def test_a_row_that_is_gone_is_forgotten(browser: Browser):
             "phase": "Pending",
             "conditions": [{"type": "PodScheduled", "status": "False", "message": "5 Insufficient cpu."}],
         }
-    put(shown, *waiting)
+    put(shown, *waiting[1:])
     async with serving(shown) as url:
         page = await opened(browser, url, "queue")
+        await expect(page.locator(".scroll tbody tr")).to_have_count(4)
+        put(shown, waiting[0])  # what was first shown was kept
         await expect(page.locator(".scroll tbody tr")).to_have_count(5)
         await page.evaluate(
             "was = [...document.querySelectorAll('.scroll tbody tr')].map((row) => new WeakRef(row))"
