@@ -47,7 +47,7 @@ export function QueueView({ state, params }) {
   if (!state.queue.length) return html`<${Empty}>Nobody waits: every pod has its place. <a href=${link("whatif")}>What if</a> says what a new job would find.<//>`;
   const matching = state.queue.filter((u) => u.unit.includes(find) && mine(params, namespaceOf(u.unit), u.team));
   const shown = matching.slice(0, limit), common = commonReason(shown);
-  const cut = waitingUnits > state.queue.length;
+  const cut = waitingUnits > state.queue.length, folds = shown.some((u) => u.pods > 1);
   return html`
     <div class="toolbar"><${Find} what="a unit" value=${find} />
       ${cut && html`<span class="note">The first ${thousands(state.queue.length)} of ${thousands(waitingUnits)} waiting units, in the order they are tried.</span>`}</div>
@@ -56,7 +56,7 @@ export function QueueView({ state, params }) {
     ${matching.length > 0 && html`<${Table} caption="Waiting units, in the order they are tried" rows=${shown.map((u) => ({ key: u.unit, ...u }))}
       columns=${[
         { title: "Unit", cell: (u) => html`<span class="tree-root">${u.pods > 1 ? html`<${Fold} open=${open.has(u.unit)} label=${`Pods of ${u.unit}`} onToggle=${() => toggle(u.unit)} />`
-          : html`<span class="fold-space"></span>`}<${UnitLink} unit=${u.unit} /></span>` },
+          : folds && html`<span class="fold-space"></span>`}<${UnitLink} unit=${u.unit} /></span>` },
         { title: "Priority", number: true, cell: (u) => html`<span title=${u.class}>${u.priority}</span>` },
         { title: "Pods", number: true, cell: (u) => u.pods },
         ...(shown.some((u) => u.gpus) ? [{ title: "GPUs", number: true, cell: (u) => u.gpus }] : []),
