@@ -195,9 +195,7 @@ async def visitor(session: ClientSession, url: str) -> None:
             if line.startswith(b"data:"):
                 async with session.get(f"{url}/api/state", params={"since": version}) as response:
                     body = await response.read()
-                    version = (
-                        json.loads(body[: body.index(b",")] + b"}")["version"] if body[:1] == b"{" else ""
-                    )
+                    version = json.loads(body[: body.index(b",")] + b"}").get("version", "")
                 for path in ("api/flows?ns=&team=", "api/preemptions?limit=100&outcome=preempts"):
                     async with session.get(f"{url}/{path}") as response:
                         await response.read()
@@ -228,7 +226,8 @@ async def visitors(url: str, count: int, storm: Storm, seconds: float) -> float:
             lasted = await storm.last(seconds)
         used = time.process_time() - used
         for task in tasks:
-            task.cancel()
+            if not task.cancel():
+                task.result()  # a visitor who gave up has measured nothing
         await asyncio.gather(*tasks, return_exceptions=True)
     measured.sort()
     print(
