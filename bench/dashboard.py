@@ -18,15 +18,20 @@ import argparse
 import asyncio
 import json
 import shutil
+import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
+from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from aiohttp import ClientSession, web
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from bench.storm import NODES, PODS_PER_NODE, PREEMPTIONS, Storm, inventory
 
 from reprieve.config import Configuration

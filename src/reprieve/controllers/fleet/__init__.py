@@ -5,6 +5,8 @@ fleet`).
 and the calls. May not decide anything by itself: what is not in a `Step` is not done.
 """
 
+import logging
+
 from reprieve.config import Configuration
 from reprieve.controllers.fleet.access import SECRETS, Limits, connect, survey
 from reprieve.controllers.fleet.manager import Manager
@@ -15,6 +17,8 @@ from reprieve.objects import Document, well_known
 from reprieve.runtime import Services
 
 __all__ = ["SECRETS", "Limits", "Manager", "run", "survey"]
+
+log = logging.getLogger(__name__)
 
 
 async def run(client: Client, config: Configuration | None = None, services: Services | None = None) -> None:
@@ -38,4 +42,5 @@ async def run(client: Client, config: Configuration | None = None, services: Ser
     )
     if services is not None:
         await services.leading.wait()
+    log.info("sending workloads to the clusters of this fleet")
     await manager.run()

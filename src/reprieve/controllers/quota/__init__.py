@@ -81,6 +81,7 @@ async def run(client: Client, config: Configuration | None = None, services: Ser
             await services.leading.wait()
         group.create_task(keep_running("quota: events", events.run), name="quota-events")
         group.create_task(keep_running("quota: kinds of jobs", jobs.run), name="quota-kinds")
+        log.info("giving quota to workloads")
         await controller.run()
 
 
