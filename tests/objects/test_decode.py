@@ -6,14 +6,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from reprieve.objects import core, kueue, policy, scheduling
 from reprieve.objects.decode import KINDS, Source, decode, decode_all, decode_list, encode, json_decoder
 from reprieve.objects.errors import InvalidObject, UnreadableInput
 from reprieve.objects.kinds import TABLE, kind_key
-from reprieve.objects.meta import ObjectMeta, keyed
 from reprieve.objects.normalise import is_current, normalise
 from tests import builders
 from tests.objects.samples import SAMPLES, edited, sample
@@ -314,9 +311,3 @@ def test_budgets_of_old_servers_are_read():
     view = decode(document | {"spec": {"minAvailable": 1}})
     assert isinstance(view, policy.PodDisruptionBudget)
     assert view.spec.min_available == 1
-
-
-@given(st.lists(st.tuples(st.sampled_from(("", "a", "b")), st.sampled_from(("n", "m"))), max_size=6))
-def test_many_objects_by_key_are_those_of_each_key(names: list[tuple[str, str]]) -> None:
-    pods = [core.Pod(metadata=ObjectMeta(namespace=namespace, name=name)) for namespace, name in names]
-    assert keyed(pods) == {pod.key: pod for pod in pods}

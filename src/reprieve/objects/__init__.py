@@ -129,7 +129,6 @@ from reprieve.objects.meta import (
     Object,
     ObjectMeta,
     OwnerReference,
-    keyed,
 )
 from reprieve.objects.normalise import group_key, group_name, normalise, without_nulls
 from reprieve.objects.outcomes import PlanOutcome
@@ -334,7 +333,6 @@ __all__ = [
     "is_or_are",
     "is_run_time",
     "json_decoder",
-    "keyed",
     "kind_key",
     "kueue",
     "label_key",

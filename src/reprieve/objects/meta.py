@@ -4,9 +4,8 @@ All structs in this package are read-only views with only the fields Reprieve us
 written back to an API server is changed as a raw document or by a patch, so that no unknown field is lost.
 """
 
-from collections.abc import Iterable
 from datetime import datetime
-from typing import Annotated, Any, Final, NoReturn, TypeVar, dataclass_transform
+from typing import Annotated, Any, Final, NoReturn, dataclass_transform
 
 import msgspec
 
@@ -84,18 +83,6 @@ class Object(View):
         """`namespace/name`, or the bare name of a cluster-scoped object."""
         namespace = self.metadata.namespace
         return f"{namespace}/{self.metadata.name}" if namespace else self.metadata.name
-
-
-T = TypeVar("T", bound=Object)
-
-
-def keyed(objects: Iterable[T]) -> dict[str, T]:
-    """Objects by key; without a call for each, which takes as long as all the rest."""
-    return {
-        f"{meta.namespace}/{meta.name}" if meta.namespace else meta.name: each
-        for each in objects
-        for meta in (each.metadata,)
-    }
 
 
 class Condition(View):

@@ -30,7 +30,7 @@ def device_demand(
     workload: Workload, templates: Mapping[str, ResourceClaimTemplate], classes: Mapping[str, str]
 ) -> DeviceDemand:
     """`classes`: the resource as which each DeviceClass is counted."""
-    if not names_claims(workload):
+    if not classes or not names_claims(workload):
         return NO_DEVICES
     found = []
     for index, pod_set in enumerate(workload.spec.pod_sets):

@@ -34,8 +34,10 @@ def static_mismatch(spec: PodSpec, name: str, flavor: ResourceFlavor | None) -> 
 
 
 def _untolerated(spec: PodSpec, flavor: ResourceFlavor) -> Taint | None:
+    if not flavor.spec.node_taints:
+        return None
+    tolerations = spec.tolerations + flavor.spec.tolerations
     for taint in flavor.spec.node_taints:
-        tolerations = spec.tolerations + flavor.spec.tolerations
         if taint.effect in ("NoSchedule", "NoExecute") and not tolerates(tolerations, taint):
             return taint
     return None

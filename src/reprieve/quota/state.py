@@ -27,7 +27,7 @@ from reprieve.objects import (
 )
 from reprieve.quota.admissible import MISCONFIGURED, Refusal
 from reprieve.quota.cache import Cache
-from reprieve.quota.devices import NO_DEVICES, DeviceDemand, device_demand, names_claims
+from reprieve.quota.devices import DeviceDemand, device_demand, names_claims
 from reprieve.quota.local_usage import LocalUsage
 from reprieve.quota.pending import PendingQueue, Scan
 from reprieve.quota.preemption_limit import PreemptionLimit
@@ -189,8 +189,7 @@ class Quota:
                         self.put_workload(info.workload, now)
 
     def devices_of(self, workload: Workload) -> DeviceDemand:
-        classes = self.rules.device_classes
-        return device_demand(workload, self._claim_templates, classes) if classes else NO_DEVICES
+        return device_demand(workload, self._claim_templates, self.rules.device_classes)
 
     # --- workloads ----------------------------------------------------------------------------------
 

@@ -26,25 +26,25 @@ from reprieve.objects.defaults.resources import requested, with_requests
 def pod_as_stored(pod: Pod) -> Pod:
     """Its group however it joined, its requests, and the ports of a node that it takes."""
     spec, labels = pod.spec, pod.metadata.labels
-    if not (
-        well_known.POD_GROUP_LABEL in labels
-        or spec.init_containers
-        or spec.resources is not None
-        or spec.host_network
-    ):  # the many pods that state their requests, in one call each
-        for container in spec.containers:
-            stated = container.resources
-            if stated.limits and not stated.limits.keys() <= stated.requests.keys():
-                break
-        else:
-            return pod
     if well_known.POD_GROUP_LABEL in labels and spec.scheduling_group is None:
         name = labels[well_known.POD_GROUP_LABEL]
         spec = msgspec.structs.replace(spec, scheduling_group=SchedulingGroup(pod_group_name=name))
-    spec = with_requests(spec)
-    if spec.host_network:
-        spec = _with_host_ports(spec)
+    if not _complete(spec):
+        spec = with_requests(spec)
+        if spec.host_network:
+            spec = _with_host_ports(spec)
     return pod if spec is pod.spec else msgspec.structs.replace(pod, spec=spec)
+
+
+def _complete(spec: PodSpec) -> bool:
+    """A quick yes for the many pods that state their requests."""
+    if spec.init_containers or spec.resources is not None or spec.host_network:
+        return False
+    for container in spec.containers:
+        stated = container.resources
+        if stated.limits and not stated.limits.keys() <= stated.requests.keys():
+            return False
+    return True
 
 
 def _with_host_ports(spec: PodSpec) -> PodSpec:
