@@ -15,7 +15,7 @@ from reprieve.cluster.nodes import NodeTable
 from reprieve.cluster.pod_volumes import pod_volumes
 from reprieve.cluster.pods import PodTable, is_finished
 from reprieve.cluster.ranking import Ranking
-from reprieve.objects import Node, Object, Pod, PodSpec, is_run_time, keyed, well_known
+from reprieve.objects import Node, Object, Pod, PodSpec, is_run_time, well_known
 
 BLOCK = 8192
 """Objects that are taken in together: half a million pods at once take a sixth more time, being out of every
@@ -62,7 +62,7 @@ class Arrivals:
         if set(map(type, objects)) != {Pod}:
             return None
         pods = cast("list[Pod]", objects)
-        found = keyed(pods)
+        found = {pod.key: pod for pod in pods}
         finished = not well_known.TERMINAL_PHASES.isdisjoint({pod.status.phase for pod in pods})
         known = len(found) < len(pods) or not self._pods.row_of.keys().isdisjoint(found)
         return None if finished or known else found
