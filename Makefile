@@ -14,6 +14,8 @@ ASKING := tests/whatif tests/explain
 QUICK   = $(if $(ROOM),tests/$(ROOM)*,$(foreach room,$(CORE),tests/$(room)*) --ignore-glob='*/test_corpus.py')
 PIP     = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # uv does in seconds what takes pip a minute and a half. Where it is not to be had, or does not know this machine's mirror, pip does it.
+# Where somebody forbids Python to keep what it compiled, every command that the tests start would compile a thousand modules again.
+unexport PYTHONDONTWRITEBYTECODE
 install = @echo "installing $(1)"; $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) || $(PIP) $(1)
 
 .PHONY: help setup quick test lint types layers unit coverage demo real soak docs screenshots site deploy dist bench lock clean

@@ -38,8 +38,8 @@ def in_proportion(work: Callable[[int], Callable[[], object]], size: int) -> Non
     """A hundred times the size is about a hundred times the work; ten thousand times would be quadratic.
 
     `work(size)` prepares and returns what is measured. The best of three, so that one interruption counts
-    for nothing.
+    for nothing; of the large ones, which take long, no more are run than it takes to find one that is right.
     """
     small, large = work(size), work(100 * size)
-    least = min(effort(small)[1] for _ in range(3))
-    assert min(effort(large)[1] for _ in range(3)) < 100 * MARGIN * least
+    limit = 100 * MARGIN * min(effort(small)[1] for _ in range(3))
+    assert any(effort(large)[1] < limit for _ in range(3))

@@ -40,6 +40,16 @@ def test_spans_can_be_sent_from_it(images, container):
     images("run", "--isolation", "chroot", container, "--", *load)
 
 
+def test_it_starts_from_what_was_compiled_once(images, container):
+    """And the same sources are compiled to the same bytes: no time is written into them."""
+    look = (
+        "import pathlib, aiohttp.client, reprieve.cli as ours; "
+        "print(*{pathlib.Path(each.__cached__).read_bytes()[4] for each in (ours, aiohttp.client)})"
+    )
+    flags = images("run", "--isolation", "chroot", container, "--", "python3", "-c", look).stdout.split()
+    assert flags == ["1"]  # by hash, and it is not looked at again
+
+
 def test_it_begins_as_a_controller(images, image):
     settings = images.settings(image)
     assert settings["User"] == "65532:65532"
