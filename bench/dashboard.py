@@ -16,6 +16,7 @@ not need more.
 
 import argparse
 import asyncio
+import gc
 import json
 import shutil
 import sys
@@ -256,6 +257,7 @@ async def main(views: list[str], seconds: float) -> None:
         small, large = [await first_paint(browser, nodes, VISITS) for nodes in SIZES]
         print(f"ratio {large.cpu / small.cpu:.1f} for {SIZES[1] / SIZES[0]:.0f} times the nodes")
         storm = Storm()
+        gc.freeze()  # as a controller does once it has read the cluster
         async with serving(storm.shown, storm.records) as url:
             longest = max([await weather(browser, url, view, storm, seconds) for view in views])
             await browser.close()

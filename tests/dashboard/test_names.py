@@ -58,6 +58,30 @@ async def test_names_in_sentences_lead_to_what_they_name(browser: Browser):
         await page.close()
 
 
+async def test_of_many_queues_those_are_drawn_again_that_changed_and_all_when_a_name_can_lead_somewhere(
+    browser: Browser,
+):
+    shown = scenes.crowd(3)
+    for name in ("busy", "calm"):
+        put(shown, builders.local_queue(name, name, namespace="dev"), builders.cluster_queue(name))
+        put(shown, workload(f"{name}-0", 1, queue=name, namespace="dev"))
+    async with serving(shown) as url:
+        page = await browser.new_page()
+        await look(page, url, "quota")
+        busy = page.get_by_role("region", name="ClusterQueue busy")
+        await expect(busy).to_contain_text("1 workload waiting")
+        await page.evaluate("""() => { const encode = encodeURIComponent; window.drawn = new Set();
+          window.encodeURIComponent = (text) => { window.drawn.add(text); return encode(text); }; }""")
+        put(shown, workload("busy-1", 1, queue="busy", namespace="dev"))
+        await expect(busy).to_contain_text("2 workloads waiting")
+        drawn = set(await page.evaluate("() => [...window.drawn]"))
+        assert "ClusterQueue/busy" in drawn
+        assert "ClusterQueue/calm" not in drawn
+        put(shown, pod("first", namespace="new"))
+        await page.wait_for_function("() => window.drawn.has('ClusterQueue/calm')")
+        await page.close()
+
+
 async def test_a_queue_and_a_node_say_who_is_there_and_do_not_make_way_themselves(browser: Browser):
     shown = scenes.crowd(3)
     put(shown, builders.local_queue("jobs", "shared", namespace="dev"), builders.cluster_queue("shared"))

@@ -56,17 +56,31 @@ export function useRoute() {
 // What there is by name, so that sentences can lead to what they name. Kept once for each state: there are thousands.
 let latest = null, names = null;
 
+const NOBODY = { nodes: new Set(), queues: new Set(), namespaces: new Set() };
+
+const sameNames = (one, other) => one.size === other.size && [...one].every((name) => other.has(name));
+
+// The same object as long as the names are the same: whatever was drawn with it is still right.
 export function known() {
-  if (!latest) return { nodes: new Set(), queues: new Set(), namespaces: new Set() };
+  if (!latest) return NOBODY;
   if (!names || names.of !== latest) {
     const owners = [...latest.groups, ...latest.trees].map((g) => keyNamespace(g.group)); // a group is still there when its pods are gone
-    names = { of: latest, nodes: latest.nodeNames, queues: new Set(latest.quota.queues.map((q) => q.name)), namespaces: new Set([...latest.namespaces, ...owners]) };
+    const now = { nodes: latest.nodeNames, queues: new Set(latest.quota.queues.map((q) => q.name)), namespaces: new Set([...latest.namespaces, ...owners]) };
+    const same = names && now.nodes === names.found.nodes && sameNames(now.queues, names.found.queues) && sameNames(now.namespaces, names.found.namespaces);
+    names = { of: latest, found: same ? names.found : now };
   }
-  return names;
+  return names.found;
+}
+
+// Of a list that came anew, what did not change stays the same object.
+function sameKept(old, list) {
+  const before = new Map(old.map((each) => [each.name, each]));
+  return list.map((each) => { const known = before.get(each.name); return known && JSON.stringify(known) === JSON.stringify(each) ? known : each; });
 }
 
 // A state, from the last one and what is new since. What did not change stays the same object: nobody has to look at it again.
 function renewed(old, { changedNodes, ...news }) {
+  if (old && news.quota) news.quota = { ...news.quota, queues: sameKept(old.quota.queues, news.quota.queues) };
   if (news.nodes) return { ...(news.since ? old : null), ...news, nodeNames: new Set(news.nodes.map((n) => n.name)) };
   const changed = new Map(changedNodes.map((n) => [n.name, n]));
   return { ...old, ...news, nodes: changed.size ? old.nodes.map((n) => changed.get(n.name) || n) : old.nodes };

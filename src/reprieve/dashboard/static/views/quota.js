@@ -1,7 +1,7 @@
 // The quota tree: what each queue owns, uses, borrows and lends.
 import { html, useEffect, useMemo } from "../vendor/htm-preact.js";
 import { amount, plural } from "../lib.js";
-import { link, useAnswer, useSeconds } from "../live.js";
+import { known, link, useAnswer, useSeconds } from "../live.js";
 import { Empty, Find, Told, UnitLink } from "../parts.js";
 import { Trend } from "./trend.js";
 
@@ -29,7 +29,12 @@ function Waiting({ queue }) {
     ${queue.pending > queue.waiting.length && html`<li>and ${queue.pending - queue.waiting.length} more</li>`}</ul>`;
 }
 
-function Queue({ queue, trends, picked }) {
+// There may be hundreds, and few of them change at a time: one that did not is not drawn again.
+function Queue({ queue, trends, params }) {
+  return useMemo(() => drawn(queue, trends, params.queue), [queue, trends, params, known()]);
+}
+
+function drawn(queue, trends, picked) {
   return html`<section class=${`queue ${picked === queue.name ? "picked" : ""}`} aria-label=${`ClusterQueue ${queue.name}`}><h2><${UnitLink} unit=${`ClusterQueue/${queue.name}`} text=${queue.name} /></h2>
     <p class="note">${plural(queue.pending, "workload")} waiting, ${queue.admitted} admitted${queue.weight ? `, weight ${queue.weight}` : ""}</p>
     ${queue.resources.map((line) => html`<${Bar} line=${line} />`)}
@@ -63,7 +68,7 @@ function Cohort({ name, tree, shared }) {
 export function QuotaView({ state, params }) {
   const { find: filter = "", queue: picked, cohort } = params;
   const { data: trends } = useAnswer("api/trends", useSeconds(TREND_EVERY));
-  const shared = { trends, picked };
+  const shared = { trends, params };
   useEffect(() => { const found = document.querySelector(".queue.picked"); if (found) found.scrollIntoView({ block: "center" }); }, [picked]);
   const { cohorts, queues } = state.quota;
   const tree = useMemo(() => index(state.quota), [state.quota]);
