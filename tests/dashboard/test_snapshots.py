@@ -4,13 +4,16 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reprieve.dashboard import snapshots
 from reprieve.dashboard.inventory import Inventory
-from reprieve.dashboard.snapshots import MOST_MADE, Snapshots, View
+from reprieve.dashboard.snapshots import MOST_MADE, NODES_AT_ONCE, Snapshots, View, Written
 from reprieve.dashboard.views import ClusterViews
 from tests.builders import views
 from tests.dashboard.manifests import node, pod, put
@@ -82,6 +85,31 @@ async def test_pages_that_are_told_at_the_same_moment_share_one_state():
         put(cluster.shown, pod(f"p-{number}", on="n-1"))
     assert cluster.made == 2
     assert (await cluster.state())["version"] != told, "who has no state gets the present one"
+
+
+async def test_a_first_visit_gives_others_their_turn_while_thousands_of_nodes_are_written(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """The controller shares the loop."""
+    cluster, written, seen = Cluster(), 0, [0]
+    put(cluster.shown, *(node(f"n-{number}") for number in range(4 * NODES_AT_ONCE)))
+
+    def counted(*fields: Any) -> Written:
+        nonlocal written
+        written += 1
+        return Written(*fields)
+
+    async def somebody_else() -> None:
+        while True:
+            await asyncio.sleep(0)
+            seen.append(written)
+
+    monkeypatch.setattr(snapshots, "Written", counted)
+    other = asyncio.create_task(somebody_else())
+    state = await cluster.state()
+    other.cancel()
+    assert len(state["nodes"]) == 4 * NODES_AT_ONCE
+    assert max(after - before for before, after in pairwise(seen)) <= NODES_AT_ONCE + len(state)
 
 
 async def test_a_page_of_another_process_or_of_long_ago_gets_the_whole():

@@ -19,6 +19,8 @@ Version = tuple[int, ...]
 goes back."""
 
 NODES = "nodes"
+NODES_AT_ONCE = 500
+"""Written in one turn."""
 MOST_MADE = 60
 
 
@@ -86,7 +88,7 @@ class Snapshots:
         async for part in self._parts():
             for name, view in part.items():
                 if name == NODES:
-                    self._take_nodes(view, version)
+                    await self._take_nodes(view, version)
                 else:
                     self._take(name, view, version)
             await asyncio.sleep(0)
@@ -100,19 +102,22 @@ class Snapshots:
         if old is None or old.text != text:
             self._sections[name] = Written(None, text, version)
 
-    def _take_nodes(self, views: list[View], version: Version) -> None:
+    async def _take_nodes(self, views: list[View], version: Version) -> None:
         """A node's view is another one as soon as anything about it has changed."""
-        old, self._nodes = self._nodes, {}
-        for view in views:
+        taken: dict[str, Written] = {}
+        for number, view in enumerate(views):
+            if number % NODES_AT_ONCE == 0:
+                await asyncio.sleep(0)
             name = view["name"]
-            known = old.get(name)
-            self._nodes[name] = (
+            known = self._nodes.get(name)
+            taken[name] = (
                 known
                 if known is not None and known.view is view
                 else Written(view, msgspec.json.encode(view), version)
             )
-        if old.keys() != self._nodes.keys():
+        if taken.keys() != self._nodes.keys():
             self._same_nodes_since = version
+        self._nodes = taken
 
     def _text(self, since: Version | None) -> Iterator[bytes]:
         """A page that has no state, or one with other nodes, gets `nodes`; the others `changedNodes`."""

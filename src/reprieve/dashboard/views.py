@@ -98,6 +98,8 @@ class NodeViews:
     def __init__(self, inventory: Inventory) -> None:
         self._inventory = inventory
         self._views: dict[str, View] = {}
+        self._rank: dict[str, list[tuple[int, int, str]]] = {}
+        """What the order of the nodes is told from."""
         self._order: list[str] | None = None
         inventory.stale_nodes.update(inventory.nodes)
 
@@ -111,14 +113,17 @@ class NodeViews:
                 self._order = None
             if node is None:
                 self._views.pop(name, None)
+                self._rank.pop(name, None)
             else:
                 self._views[name] = _node_view(node, inventory)
+                if name not in self._rank:
+                    self._rank[name] = counting_order(name)
         return bool(inventory.stale_nodes)
 
     def all(self) -> list[View]:
         """In the order in which people count."""
         if self._order is None:
-            self._order = sorted(self._views, key=counting_order)
+            self._order = sorted(self._views, key=self._rank.__getitem__)
         return [self._views[name] for name in self._order]
 
 
