@@ -5,7 +5,7 @@ import pytest
 from reprieve.objects import ReprieveError
 from reprieve.simulate import Decided, NodeEvent, Scene, seconds, ticks
 from tests.builders import node, views
-from tests.simulate.runs import gpu_nodes, one, run, simulation, times
+from tests.simulate.runs import POLICIES, gpu_nodes, one, run, simulation, times
 
 
 def lost(result):
@@ -28,6 +28,12 @@ def test_a_gang_runs_whole_or_not_at_all():
     assert times(result)["gang"] == (10, 15)
     (stretch,) = [each for each in result.stretches if result.jobs[each.job].name == "gang"]
     assert sorted(stretch.nodes) == ["n0", "n1"]
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_job_may_have_the_name_that_a_pod_of_a_gang_would_get(name):
+    jobs = [one("a", 0, 100, 1, pods=2), one("a-0", 0, 50, 1), one("a-0-", 1, 30, 1)]
+    assert times(run(jobs, gpu_nodes(1), name)) == {"a": (0, 100), "a-0": (0, 50), "a-0-": (1, 31)}
 
 
 def test_what_is_evicted_loses_its_work_since_the_last_checkpoint_and_does_it_again():

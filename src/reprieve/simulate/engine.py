@@ -39,7 +39,8 @@ class Simulation(Timeline):
         super().__init__(jobs, settings, scene.too_large(jobs))
         self.scene = scene
         policy = settings.policy
-        objects = JobObjects(scene.counted, shares=scene.shares, preempts=policy.preempts)
+        names = [job.name for job in self.jobs]
+        objects = JobObjects(scene.counted, shares=scene.shares, preempts=policy.preempts, taken=names)
         self.scheduling: Scheduling | None = None
         if scene.nodes:
             self.scheduling = Scheduling(policy.config, objects, self, self.jobs, settings.grace)

@@ -3,6 +3,7 @@
 Jobs with the same requests share their typed specs; a pod differs from its template in its metadata alone.
 """
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import cast
@@ -46,11 +47,19 @@ class JobObjects:
     """`counted`: the resources that nodes offer; what no node states is not asked for.
 
     `shares`: GPUs are counted in thousandths on nodes and pods alike. `preempts`: without it all pods have
-    one priority and make nobody go.
+    one priority and make nobody go. `taken`: names of jobs, which no pod of a gang may have.
     """
 
-    def __init__(self, counted: frozenset[str] | None, *, shares: bool, preempts: bool = True) -> None:
+    def __init__(
+        self,
+        counted: frozenset[str] | None,
+        *,
+        shares: bool,
+        preempts: bool = True,
+        taken: Iterable[str] = (),
+    ) -> None:
         self._counted = counted
+        self._taken = frozenset(taken)
         self._shares = shares
         self._preempts = preempts
         self._specs: dict[_Shape, PodSpec] = {}
@@ -79,7 +88,14 @@ class JobObjects:
         if job.pods == 1:
             return [self._pod(job.name, spec, created)]
         spec = replace(spec, scheduling_group=core.SchedulingGroup(pod_group_name=job.name))
-        return [self._pod(f"{job.name}-{number}", spec, created) for number in range(job.pods)]
+        return [self._pod(self._member(job, number), spec, created) for number in range(job.pods)]
+
+    def _member(self, job: Job, number: int) -> str:
+        """The name of one pod of a gang; a job of one pod may be called the same."""
+        name = f"{job.name}-{number}"
+        while name in self._taken:
+            name += "-"
+        return name
 
     def group(self, job: Job) -> PodGroup:
         """The gang of a job with several pods."""
