@@ -5,8 +5,8 @@ import pytest
 
 from reprieve.objects import ReprieveError
 from reprieve.simulate import Generator, generated, read_generator, ticks
-from tests.builders import document, views
-from tests.simulate.runs import gpu_nodes, one, queue, queues, run, simulation, times
+from tests.builders import document, reserved, views, workload
+from tests.simulate.runs import GPU, gpu_nodes, one, queue, queues, run, simulation, times
 
 BASELINE = {
     "cohorts": [
@@ -155,3 +155,19 @@ def test_jobs_that_wait_when_the_run_is_cut_are_not_said_to_wait_for_ever():
     jobs = [one("a", 0, 1000, 4, queue="q"), one("b", 0, 10, 4, queue="q")]
     assert run(jobs, [*gpu_nodes(1), *queues(queue("q", 4))], until=100).notes == ()
     assert run(jobs, [*gpu_nodes(1), *queues(queue("q", 4))]).notes == ()
+
+
+HOLDS = {"containers": [{"name": "main", "resources": {"requests": {GPU: "3"}}}]}
+OLD = workload(
+    "old", namespace="ns", queue="q", podSets=[{"name": "main", "count": 1, "template": {"spec": HOLDS}}]
+)
+
+
+@pytest.mark.parametrize("nodes", [0, 1])
+@pytest.mark.parametrize("there", [OLD, reserved(OLD, "q", "f")], ids=["waiting", "admitted"])
+def test_workloads_that_the_manifests_hold_are_left_out_and_it_is_said(nodes, there):
+    """As a live cluster with queues has them: it begins empty, of workloads as of pods."""
+    scenery = [*gpu_nodes(nodes), *queues(queue("q", 4)), *views(there)]
+    result = run([one("a", 0, 10, 4, queue="q"), one("b", 1, 10, 4, queue="q")], scenery)
+    assert times(result) == {"a": (0, 10), "b": (10, 20)}
+    assert "the manifests hold workloads (1); the cluster begins empty, they are not counted" in result.notes

@@ -14,6 +14,7 @@ from reprieve.objects import (
     PodDisruptionBudget,
     PriorityClass,
     ReprieveError,
+    Workload,
     exact,
 )
 from reprieve.simulate.jobs import SHARE, Job
@@ -108,11 +109,11 @@ class Scene:
             ignored = [name for name, wanted in asked.items() if wanted and name not in counted]
             if ignored:
                 notes.append(f"no node states {' or '.join(ignored)}, so it is not counted")
-        running = sum(1 for each in self.objects if isinstance(each, Pod))
-        if running:
-            notes.append(
-                f"the manifests hold pods ({running}); the cluster begins empty, they are not counted"
-            )
+        for kind, word in ((Pod, "pods"), (Workload, "workloads")):
+            if there := sum(1 for each in self.objects if isinstance(each, kind)):
+                notes.append(
+                    f"the manifests hold {word} ({there}); the cluster begins empty, they are not counted"
+                )
         return tuple(notes)
 
 
