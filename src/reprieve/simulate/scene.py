@@ -14,6 +14,7 @@ from reprieve.objects import (
     PodDisruptionBudget,
     PriorityClass,
     ReprieveError,
+    ResourceFlavor,
     Workload,
     exact,
 )
@@ -65,6 +66,19 @@ class Scene:
     def cores_of(self, node: Node) -> int:
         return round(exact(node.status.allocatable.get("cpu", 0)) * 1000)
 
+    @cached_property
+    def flavors(self) -> dict[str, ResourceFlavor]:
+        """Those that say on which of the nodes their quota is."""
+        return {each.name: each for each in self._tied() if self._has_nodes(each)}
+
+    def _tied(self) -> list[ResourceFlavor]:
+        found = (each for each in self.objects if isinstance(each, ResourceFlavor))
+        return [each for each in found if each.spec.node_labels or each.spec.tolerations]
+
+    def _has_nodes(self, flavor: ResourceFlavor) -> bool:
+        wanted = flavor.spec.node_labels.items()
+        return any(wanted <= node.metadata.labels.items() for node in self.nodes)
+
     def cluster_objects(self) -> list[Object]:
         """What the scheduler observes before the first job."""
         others = [each for each in self.objects if isinstance(each, PriorityClass | PodDisruptionBudget)]
@@ -109,6 +123,13 @@ class Scene:
             ignored = [name for name, wanted in asked.items() if wanted and name not in counted]
             if ignored:
                 notes.append(f"no node states {' or '.join(ignored)}, so it is not counted")
+        for flavor in self._tied() if self.nodes else ():
+            if flavor.name not in self.flavors:
+                labels = ", ".join(f"{key}={value}" for key, value in flavor.spec.node_labels.items())
+                notes.append(
+                    f"no node has the labels of the ResourceFlavor {flavor.name} ({labels}), "
+                    "so jobs with its quota run on any node"
+                )
         for kind, word in ((Pod, "pods"), (Workload, "workloads")):
             if there := sum(1 for each in self.objects if isinstance(each, kind)):
                 notes.append(
