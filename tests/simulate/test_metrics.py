@@ -115,6 +115,12 @@ def test_what_lies_behind_the_end_of_a_run_that_was_cut_is_no_idle_time():
     assert measure(run(jobs, gpu_nodes(1))).utilisation_window == pytest.approx(0.1)
 
 
+def test_idle_time_before_a_job_that_is_too_large_is_idle_time():
+    jobs = [one("a", 0, 100, 8), one("huge", 1000, 100, 9)]
+    assert measure(run(jobs, gpu_nodes(1))).utilisation_window == pytest.approx(0.1)
+    assert measure(run(jobs, gpu_nodes(1)), window=ticks(2000)).utilisation_window == pytest.approx(0.05)
+
+
 def test_jobs_that_never_end_have_no_times_and_no_assertion_about_them_holds():
     jobs = [one("small", 0, 10, 1, "low"), one("huge", 0, 10, 99, "high")]
     found = measure(run(jobs, gpu_nodes(1)))
