@@ -47,6 +47,7 @@ from reprieve.simulate.snapshot import Copies, resume, snapshot
 from reprieve.simulate.submitted import read_submitted
 from reprieve.simulate.timeline import Settings
 from reprieve.simulate.trace import COLUMNS, TraceError, read_trace
+from reprieve.simulate.unread import unread
 
 __all__ = [
     "ALGORITHMS",
@@ -111,5 +112,6 @@ __all__ = [
     "snapshot",
     "ticks",
     "understood",
+    "unread",
     "write_common",
 ]
