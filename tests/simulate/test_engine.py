@@ -4,8 +4,8 @@ import pytest
 
 from reprieve.objects import ReprieveError
 from reprieve.simulate import Decided, NodeEvent, Scene, seconds, ticks
-from tests.builders import node, views
-from tests.simulate.runs import POLICIES, gpu_nodes, one, run, simulation, times
+from tests.builders import budget, document, node, views
+from tests.simulate.runs import GPU, POLICIES, gpu_nodes, one, run, simulation, times
 
 
 def lost(result):
@@ -174,6 +174,32 @@ def test_a_listener_hears_every_decision():
     assert [each.outcome for each in heard] == ["scheduled", "unschedulable", "scheduled"]
     assert result.decisions == 3
     assert heard[0].placements == {"simulate/a": "n0"}
+
+
+def test_nodes_that_take_no_job_are_named():
+    taints = [{"key": "gpu", "effect": "NoSchedule"}]
+    closed = views(
+        node("tainted", 1000, allocatable={GPU: "8"}, taints=taints),
+        node("cordoned", 1000, allocatable={GPU: "8"}, unschedulable=True),
+        node("rather-not", 1000, allocatable={GPU: "8"}, taints=[{"key": "x", "effect": "PreferNoSchedule"}]),
+    )
+    note = (
+        "2 nodes take no job, cordoned or with a taint that no job tolerates; they count as capacity all the "
+        "same: tainted, cordoned"
+    )
+    assert note in run([one("a")], [*gpu_nodes(1), *closed]).notes
+    tolerant = document("ResourceFlavor", "f", spec={"tolerations": [{"key": "gpu", "operator": "Exists"}]})
+    (said,) = Scene([*closed, *views(tolerant)]).notes
+    assert said.startswith("1 node takes no job")
+    assert said.endswith("it counts as capacity all the same: cordoned")
+
+
+def test_budgets_that_protect_no_job_are_counted_and_it_is_said():
+    everybody = budget("all", match={}, namespace="simulate")
+    budgets = [everybody, budget("web", namespace="simulate"), budget("other", match={}, namespace="ml")]
+    note = "the manifests hold budgets that protect no job (2): pods of a trace have no labels"
+    assert note in run([one("a")], [*gpu_nodes(1), *views(*budgets)]).notes
+    assert run([one("a")], [*gpu_nodes(1), *views(everybody)]).notes == ()
 
 
 def test_two_nodes_of_one_name_are_refused():
