@@ -18,6 +18,8 @@ from reprieve.simulate.trace import TraceError
 _ITEMS = re.compile(r'"items"\s*:\s*\[')
 _BETWEEN = re.compile(r"[\s,]*")
 _CREATED_POD = re.compile(r"Created pod: (\S+)")
+_RESTARTED = "will be restarted"
+"""What a kubelet says of a container that it kills in a pod that goes on."""
 ENDED = {"Succeeded": "completed", "Failed": "failed"}
 _UNREADABLE = "this is no JSON that can be read"
 
@@ -47,6 +49,7 @@ class _Condition(_Part):
 class _Status(_Part):
     phase: str | None = None
     container_statuses: list[_Container] | None = None
+    init_container_statuses: list[_Container] | None = None
     conditions: list[_Condition] | None = None
 
 
@@ -123,9 +126,9 @@ def read_dump(text: str, where: str) -> History:
 
 def _items(text: str, where: str) -> Iterator[tuple[Line, Document]]:
     """The items of the list one by one, so that each knows its line."""
-    _parsed(text, Line(where, 1))
+    whole = _parsed(text, Line(where, 1))
     found = _ITEMS.search(text)
-    if found is None:
+    if found is None or not isinstance(whole, dict) or not isinstance(whole.get("items"), list):
         hint = "make one with kubectl get pods,jobs,events -A -o json"
         raise TraceError(f"{where}:1: this is no list of objects in JSON; {hint}")
     decoder, at, counted_to, number = json.JSONDecoder(), found.end(), 0, 1
@@ -163,15 +166,15 @@ def _pod(history: History, line: Line, item: Document) -> None:
     if status.get("startTime"):
         seen.started = line.moment("status.startTime", status["startTime"])
     if outcome := ENDED.get(status.get("phase", "")):
-        ends = [*_ends(line, status)]
-        if not ends:
-            raise line.wrong(f"Pod {seen.key} has ended, and nothing says when")
-        seen.ended, seen.outcome = max(ends), outcome
+        seen.ended, seen.outcome = max(_ends(line, status), default=None), outcome
+    elif not item["metadata"].get("deletionTimestamp"):
+        seen.stay()
 
 
 def _ends(line: Line, status: Document) -> Iterator[Any]:
     field = "status.containerStatuses.state.terminated.finishedAt"
-    for each in status.get("containerStatuses") or ():
+    containers = *(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())
+    for each in containers:
         if text := ((each.get("state") or {}).get("terminated") or {}).get("finishedAt"):
             yield line.moment(field, text)
     for condition in status.get("conditions") or ():
@@ -197,17 +200,18 @@ def _event(history: History, line: Line, item: Document) -> None:
     stamp = item.get("eventTime") or item.get("firstTimestamp") or item.get("deprecatedFirstTimestamp")
     key = f"{about.get('namespace') or 'default'}/{about.get('name', '')}"
     reason, kind = item.get("reason"), about.get("kind")
+    message = str(item.get("message") or item.get("note") or "")
     if kind == "Pod" and reason == "Scheduled":
         seen = history.pod(line, key)
         seen.started = seen.started or line.moment("eventTime", stamp)
         seen.created = seen.created or seen.started
-    elif kind == "Pod" and reason in ("Killing", "Preempted"):
+    elif kind == "Pod" and reason in ("Killing", "Preempted") and _RESTARTED not in message:
         seen = history.pod(line, key)
-        seen.ended = seen.ended or line.moment("eventTime", stamp)
-        seen.created = seen.created or seen.ended
-        seen.outcome = seen.outcome or reason.lower()
+        moment = line.moment("eventTime", stamp)
+        seen.created = seen.created or moment
+        seen.end(moment, reason.lower())
     elif kind == "Job" and reason == "SuccessfulCreate":
-        found = _CREATED_POD.search(str(item.get("message") or item.get("note") or ""))
+        found = _CREATED_POD.search(message)
         if found is not None:
             moment = line.moment("eventTime", stamp)
             history.submitted(("Job", key), moment, "")

@@ -70,6 +70,21 @@ class SeenPod:
         self.requests: tuple[int, int, int] | None = None
         self.priority: int | None = None
         self.queue = ""
+        self._stays = False
+
+    def end(self, at: datetime, outcome: str) -> None:
+        """As an event says, which may be about one container or about a pod of this name before it."""
+        if not self._stays:
+            self.ended, self.outcome = self.ended or at, self.outcome or outcome
+
+    def stay(self) -> None:
+        """It is there, and nobody has told it to go: no event was its end."""
+        self._stays = True
+        self.ended, self.outcome = None, ""
+
+    @property
+    def ended_unknown(self) -> bool:
+        return bool(self.outcome) and self.ended is None
 
 
 class History:
@@ -170,6 +185,9 @@ class History:
             yield f"{counted(running, 'job')} had not ended, or never ran"
         if unknown := sum(each.gpu is None for each in records):
             yield f"{counted(unknown, 'job')} of unknown size: the source has not what their pods ask for"
+        if vague := sum(pod.ended_unknown for pod in self._pods.values()):
+            verb = "has" if vague == 1 else "have"
+            yield f"{counted(vague, 'pod')} {verb} ended, and nothing says when"
         if self._parts:
             yield f"{counted(self._parts, 'pod')} of DaemonSets and nodes left out: they are part of a node"
         if self.others:
@@ -182,7 +200,7 @@ def _together(pods: list[SeenPod]) -> int:
     """How many ran at the same time at most: a pod that took the place of a failed one is no other."""
     changes: list[tuple[datetime, int]] = []
     for pod in pods:
-        if pod.started is not None:
+        if pod.started is not None and not pod.ended_unknown:
             changes.append((pod.started, 1))
             if pod.ended is not None:
                 changes.append((pod.ended, -1))
