@@ -55,6 +55,34 @@ def test_a_pod_group_is_one_job(tmp_path):
     assert (record.name, record.kind, record.pods) == ("ml.gang", "PodGroup", 2)
 
 
+def one_night(day, pod, job=""):
+    """A pod that is made and runs for nine minutes, and the job that makes it, if any."""
+    lines = AUDIT.splitlines()
+    made, bound, ended = lines[1], lines[3], lines[6].replace("train-1", "train-0")
+    if not job:
+        made = made.replace('"ownerReferences"', '"x"')
+    night = [*([lines[0]] if job else []), made, bound, ended, ""]
+    return "\n".join(night).replace("train-0", pod).replace(DAY, f"2030-05-{day:02d}T")
+
+
+@pytest.mark.parametrize("order", [(1, 2), (2, 1)], ids=["in order", "two logs joined"])
+@pytest.mark.parametrize("job", ["train", ""], ids=["a job", "a pod"])
+def test_what_is_made_again_under_its_old_name_is_another_job(tmp_path, job, order):
+    nights = [one_night(day, f"train-x{day}" if job else "train", job) for day in order]
+    found = read(tmp_path, "audit", "".join(nights)).records
+    assert [(each.name, each.duration, each.pods) for each in found] == [
+        ("ml.train", 540, 1),
+        ("ml.train#2", 540, 1),
+    ]
+    assert found[1].submit == 86400
+
+
+def test_what_was_only_tried_is_no_job(tmp_path):
+    dry = AUDIT.splitlines()[7].replace('"verb"', '"requestURI": "/api/v1/pods?dryRun=All", "verb"')
+    names = [each.name for each in read(tmp_path, "audit", f"{AUDIT}{dry}\n").records]
+    assert names == ["ml.train", "ml.bare"]
+
+
 RESTARTED = {
     **ITEMS[5],
     "involvedObject": {"kind": "Pod", "namespace": "ml", "name": "alone"},

@@ -7,7 +7,8 @@
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -20,6 +21,7 @@ _BETWEEN = re.compile(r"[\s,]*")
 _CREATED_POD = re.compile(r"Created pod: (\S+)")
 _RESTARTED = "will be restarted"
 """What a kubelet says of a container that it kills in a pod that goes on."""
+_DRY_RUN = "dryRun="
 ENDED = {"Succeeded": "completed", "Failed": "failed"}
 _UNREADABLE = "this is no JSON that can be read"
 
@@ -221,8 +223,21 @@ def _event(history: History, line: Line, item: Document) -> None:
         history.ended(("Job", key), line.moment("eventTime", stamp), "completed")
 
 
+class _Happened(NamedTuple):
+    """What an audit event says that was done to a pod or a job."""
+
+    moment: datetime
+    line: Line
+    verb: str | None
+    resource: str
+    part: str
+    key: str
+    held: Document
+    """The object, as far as the log has it."""
+
+
 def read_audit(text: str, where: str) -> History:
-    history = History()
+    found: list[_Happened] = []
     for number, content in enumerate(text.split("\n"), start=1):
         if not content.strip():
             continue
@@ -230,16 +245,25 @@ def read_audit(text: str, where: str) -> History:
         event = _parsed(content, line)
         if not isinstance(event, dict) or "auditID" not in event:
             raise line.wrong("this is no audit event: auditID is missing")
-        _audit(history, line, event)
+        if (happened := _happened(line, event)) is not None:
+            found.append(happened)
+    history = History()
+    # Logs of several servers may stand one after the other.
+    for each in sorted(found, key=lambda each: each.moment):
+        if each.resource == "jobs":
+            _job_request(history, each)
+        else:
+            _pod_request(history, each)
     return history
 
 
-def _audit(history: History, line: Line, event: Document) -> None:
+def _happened(line: Line, event: Document) -> _Happened | None:
+    """None if it was refused, only tried, or about something else."""
     _check(line, event, _AuditEvent)
     about, code = event.get("objectRef") or {}, (event.get("responseStatus") or {}).get("code") or 200
-    if event.get("stage") != "ResponseComplete" or code >= 300:
-        return
-    verb, resource, part = event.get("verb"), about.get("resource"), about.get("subresource") or ""
+    if event.get("stage") != "ResponseComplete" or code >= 300 or _DRY_RUN in str(event.get("requestURI")):
+        return None
+    resource, part = about.get("resource"), about.get("subresource") or ""
     # What is sent with a patch may be a list of steps, which says nothing by itself.
     sent = (event.get("responseObject"), event.get("requestObject"))
     held: Document = next((each for each in sent if isinstance(each, dict) and each), {})
@@ -247,17 +271,27 @@ def _audit(history: History, line: Line, event: Document) -> None:
         _check(line, held, _Object)
     name = (held.get("metadata") or {}).get("name") or about.get("name")
     if resource not in ("pods", "jobs") or not name:
-        return
-    key = f"{about.get('namespace') or 'default'}/{name}"
+        return None
+    if part and resource == "pods":
+        name = about.get("name") or name
     moment = line.moment("requestReceivedTimestamp", event.get("requestReceivedTimestamp"))
-    if resource == "jobs":
-        if (verb, part) == ("create", ""):
-            queue = ((held.get("metadata") or {}).get("labels") or {}).get(well_known.QUEUE_LABEL, "")
-            named = f"{key.partition('/')[0]}/{queue}" if queue else ""
-            history.submitted(("Job", key), moment, named)
-        return
-    key = f"{about.get('namespace') or 'default'}/{about.get('name') or name}" if part else key
-    seen = history.pod(line, key)
+    key = f"{about.get('namespace') or 'default'}/{name}"
+    return _Happened(moment, line, event.get("verb"), resource, part, key, held)
+
+
+def _job_request(history: History, found: _Happened) -> None:
+    if (found.verb, found.part) == ("create", ""):
+        queue = ((found.held.get("metadata") or {}).get("labels") or {}).get(well_known.QUEUE_LABEL, "")
+        named = f"{found.key.partition('/')[0]}/{queue}" if queue else ""
+        history.made(("Job", found.key))
+        history.submitted(history.called(("Job", found.key)), found.moment, named)
+
+
+def _pod_request(history: History, found: _Happened) -> None:
+    moment, verb, part, held = found.moment, found.verb, found.part, found.held
+    if (verb, part) == ("create", ""):
+        history.made(("Pod", found.key))
+    seen = history.pod(found.line, found.key)
     if (verb, part) == ("create", ""):
         seen.created = seen.created or moment
         if "spec" in held:

@@ -94,12 +94,24 @@ class History:
         self._pods: dict[str, SeenPod] = {}
         self._submitted: dict[Unit, tuple[datetime, str]] = {}
         self._ended: dict[Unit, tuple[datetime, str]] = {}
+        self._made: Counter[Unit] = Counter()
+        """How often each was made, where the source says so."""
         self._parts = 0
         self.others: Counter[str] = Counter()
         """Objects that say nothing about jobs, by kind."""
 
+    def made(self, unit: Unit) -> None:
+        """A pod or a job is made; under a name that was there before, it is another one."""
+        self._made[unit] += 1
+
+    def called(self, unit: Unit) -> Unit:
+        """The latest of this name. No object can be called like those after the first."""
+        number = self._made[unit]
+        return unit if number < 2 else (unit[0], f"{unit[1]}#{number}")
+
     def pod(self, line: Line, key: str) -> SeenPod:
-        return self._pods.setdefault(key, SeenPod(line, key))
+        _, called = self.called(("Pod", key))
+        return self._pods.setdefault(called, SeenPod(line, called))
 
     def submitted(self, unit: Unit, at: datetime, queue: str) -> None:
         self._submitted.setdefault(unit, (at, queue))
@@ -124,7 +136,7 @@ class History:
         elif owner is not None and owner.kind in PARTS_OF_NODES:
             seen.unit = owner.kind, seen.key
         elif owner is not None and owner.kind not in SERVICES:
-            seen.unit = owner.kind, f"{namespace}/{owner.name}"
+            seen.unit = self.called((owner.kind, f"{namespace}/{owner.name}"))
         queue = pod.metadata.labels.get(well_known.QUEUE_LABEL, "")
         seen.queue = f"{namespace}/{queue}" if queue else ""
 
