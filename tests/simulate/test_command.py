@@ -140,3 +140,12 @@ def test_manifests_that_the_simulation_does_not_read_are_named(tmp_path):
     assert json.loads(simulate(fleet).stdout)["notes"][-2:] == said[-2:]
     plain = simulate(f"{TRACE} {NODES} -f {EXAMPLE / 'queues.yaml'} --until 1h -o json")
     assert json.loads(plain.stdout)["notes"] == []
+
+
+@pytest.mark.parametrize("output", ["table", "json", "html"])
+def test_a_trace_of_which_no_queue_takes_a_job_is_an_answer(tmp_path, output):
+    path = tmp_path / "jobs.csv"
+    path.write_text("job,submit_s,duration_s,gpu_per_pod,queue\na,0,100,4,elsewhere\n")
+    result = simulate(f"--trace {path} {NODES} -f {EXAMPLE / 'queues.yaml'} -o {output}")
+    assert (result.exit_code, result.exception) == (0, None)
+    assert "no queue takes it" in " ".join(result.stdout.split())
