@@ -50,6 +50,19 @@ def test_one_number_beside_another(pair, said):
     assert beside(value, base, "more", "less", "as much") == said
 
 
+def test_what_nodes_cost_is_not_said_to_be_the_cost_of_preemptions():
+    jobs = [one("low", 0, 3600, 8), one("high", 1800, 60, 8, "high")]
+    (both,) = sentences(study_of(jobs, gpu_nodes(1), ("kubernetes",), checkpoint=0))
+    assert "; 1 preemption cost 4 GPU-hours (goodput" in both
+    failing = {"mean_failure": 7200, "repair": 60, "checkpoint": 0}
+    (both,) = sentences(study_of(jobs, gpu_nodes(1), ("kubernetes",), **failing))
+    assert "; 1 preemption and 1 run that a node ended cost 7.11 GPU-hours (goodput" in both
+    alone = study_of(jobs[:1], gpu_nodes(1), ("kubernetes",), **failing)
+    lost = amount(alone.runs[0].metrics.lost_hours)
+    assert lost != "0"
+    assert f"; nobody was preempted; 1 run that a node ended cost {lost} GPU-hours" in sentences(alone)[0]
+
+
 def test_the_first_configuration_is_what_the_others_are_compared_with():
     first, second = sentences(small())
     assert first.startswith("Under kubernetes a job waits ")
