@@ -59,6 +59,11 @@ def test_jain_is_over_queues_with_enough_jobs():
     assert measure(run(jobs[:4], gpu_nodes(1))).jain is None
 
 
+def test_jobs_without_any_work_say_nothing_of_fairness():
+    jobs = [one(f"a{n}", n, 0, 1, queue="q") for n in range(12)]
+    assert measure(run(jobs, gpu_nodes(1))).jain is None
+
+
 def test_a_gang_that_waits_for_more_than_half_an_hour_is_late():
     jobs = [one("a", 0, 1801, 8), one("gang", 0, 10, 4, pods=2), one("b", 0, 1, 8)]
     assert measure(run(jobs, gpu_nodes(1))).late_gangs == 1

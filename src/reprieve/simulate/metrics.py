@@ -224,7 +224,7 @@ def _jain(result: Result, columns: _Columns) -> float | None:
     for name, each in zip(names, speed.tolist(), strict=True):
         queues.setdefault(name, []).append(each)
     means = np.array([np.mean(each) for each in queues.values() if len(each) >= FEWEST])
-    return float(means.sum() ** 2 / (len(means) * (means**2).sum())) if len(means) else None
+    return _share(float(means.sum() ** 2), len(means) * float((means**2).sum()))
 
 
 def _fairness(result: Result, columns: _Columns) -> Fairness | None:
