@@ -123,6 +123,14 @@ def test_until_cuts_what_runs_and_counts_it_so_far():
     assert [each.why for each in result.stretches] == ["cut"]
 
 
+def test_a_grace_period_that_goes_beyond_the_end_is_held_until_the_end_only():
+    jobs = [one("low", 0, 1000, 8), one("high", 60, 10, 8, "high")]
+    result = run(jobs, gpu_nodes(1), grace=3600, checkpoint=50, until=100)
+    low = result.fates[0]
+    assert [seconds(each) for each in (low.held, low.useful, low.lost)] == [100, 50, 50]
+    assert [(seconds(each.end), seconds(each.lost)) for each in result.stretches] == [(100, 50)]
+
+
 def test_who_can_never_be_placed_does_not_keep_the_clock_running_for_ever():
     events = [NodeEvent(ticks(5), "fail", "n0")]
     result = run([one("a", 0, 10), one("b", 6, 10)], gpu_nodes(1), node_events=events)
