@@ -149,3 +149,9 @@ def test_a_trace_of_which_no_queue_takes_a_job_is_an_answer(tmp_path, output):
     result = simulate(f"--trace {path} {NODES} -f {EXAMPLE / 'queues.yaml'} -o {output}")
     assert (result.exit_code, result.exception) == (0, None)
     assert "no queue takes it" in " ".join(result.stdout.split())
+
+
+def test_nodes_that_are_to_fail_must_be_there():
+    result = simulate(f"{TRACE} -f {EXAMPLE / 'queues.yaml'} --mtbf 1h")
+    assert result.exit_code == 2
+    assert "--mtbf: there is no node that could fail" in result.stderr

@@ -148,6 +148,13 @@ def _nodes(spec: str) -> list[Document]:
     return NodeTemplate.parse(spec).nodes()
 
 
+def has_nodes(scenery: Scenery) -> bool:
+    from reprieve.objects import Node
+
+    parts = (scenery.objects, *(objects for _, objects in scenery.clusters))
+    return any(isinstance(each, Node) for part in parts for each in part)
+
+
 def node_problem(scenery: Scenery) -> "Callable[[NodeEvent], str]":
     """What is wrong with an event: it must be about a node that exists; in a fleet, about `cluster/node` or a
     whole cluster."""
