@@ -1,5 +1,7 @@
 """The numbers in words: never more precise, and never kinder, than they are."""
 
+from typing import Any
+
 import pytest
 
 from reprieve.report.cases import worst
@@ -54,7 +56,7 @@ def test_what_nodes_cost_is_not_said_to_be_the_cost_of_preemptions():
     jobs = [one("low", 0, 3600, 8), one("high", 1800, 60, 8, "high")]
     (both,) = sentences(study_of(jobs, gpu_nodes(1), ("kubernetes",), checkpoint=0))
     assert "; 1 preemption cost 4 GPU-hours (goodput" in both
-    failing = {"mean_failure": 7200, "repair": 60, "checkpoint": 0}
+    failing: dict[str, Any] = {"mean_failure": 7200, "repair": 60, "checkpoint": 0}
     (both,) = sentences(study_of(jobs, gpu_nodes(1), ("kubernetes",), **failing))
     assert "; 1 preemption and 1 run that a node ended cost 7.11 GPU-hours (goodput" in both
     alone = study_of(jobs[:1], gpu_nodes(1), ("kubernetes",), **failing)
