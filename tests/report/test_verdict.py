@@ -153,3 +153,15 @@ def test_without_a_record_the_cases_are_there_without_reasons():
 def test_an_index_is_lower_not_fewer():
     (jain,) = (each for each in measures(small()) if "Jain" in each.title)
     assert jain.beside(0.9, 1.0) == "10 % lower"
+
+
+def test_an_eviction_whose_grace_period_the_end_cuts_off_has_its_reasons_all_the_same():
+    jobs = [one("low", 0, 1000, 8), one("high", 60, 10, 8, "high")]
+
+    def reasons(until: float) -> tuple[str, ...]:
+        study = study_of(jobs, gpu_nodes(1), ("kubernetes",), grace=30, until=until)
+        life = next(case.life for case in worst(study, study.runs[0]) if case.name == "low")
+        return next(each.details for each in life if each.kind == "evicted")[:-1]
+
+    assert len(reasons(500)) > 0
+    assert reasons(80) == reasons(500)
