@@ -4,6 +4,8 @@ was looked at."""
 import pytest
 
 from reprieve.forecast import when
+from reprieve.objects import Source
+from reprieve.simulate import Job, ticks
 from tests.builders import cluster_queue, flavor, job, local_queue, node, owned_by, pod, reserved, workload
 
 NOW = "2026-01-01T02:00:00Z"
@@ -130,3 +132,36 @@ def test_the_deadline_of_a_job_that_runs_counts_from_the_start_of_the_job():
     held["metadata"]["ownerReferences"] = [owned_by("Job", "long")]
     found = ask(node("n", 4), seen, held, job("train", 2))
     assert (found.outcome, found.start.median) == ("later", 1800)
+
+
+def rows(outcome, *minutes):
+    """Of a trace."""
+    return [
+        Job(name=f"{outcome}-{number}", submit=0, duration=ticks(60 * number), outcome=outcome)
+        for number in minutes
+    ]
+
+
+@pytest.mark.parametrize("outcome", ["failed", "Failed", "cancelled", "killing", "running"])
+def test_rows_of_a_trace_that_did_not_come_to_their_end_say_nothing_of_run_times(outcome):
+    objects = [node("n", 4), running("a", 4, "1m"), pod("w", 4)]
+    past = rows(outcome, 61, 62, 63, 64, 65)
+    found = ask(*objects, target="Pod/default/w", history=past)
+    assert found.outcome == "unknown"
+    ended = rows("completed", 120, 130, 140, 150)
+    both = ask(*objects, target="Pod/default/w", history=[*past, *ended])
+    assert both.start == ask(*objects, target="Pod/default/w", history=ended).start
+    note = "Note: 5 rows of the history do not count: those jobs failed, or were stopped before their end."
+    assert note in found.notes
+    assert note in both.notes
+
+
+def test_fields_that_nobody_reads_are_told():
+    """The limit that somebody meant would have been an answer."""
+    busy = running("a", 4, "1m")
+    busy["spec"]["activeDeadlineSecond"] = 7200
+    objects = [
+        Source("w.yaml", str(at), each) for at, each in enumerate([node("n", 4), busy, pod("w", 4)], 1)
+    ]
+    (note,) = ask(*objects, target="Pod/default/w").notes
+    assert note.startswith("Warning: fields that nobody reads: w.yaml:2: spec.activeDeadlineSecond")

@@ -1,5 +1,7 @@
 """The numbers in words: never more precise, and never kinder, than they are."""
 
+from typing import Any
+
 import pytest
 
 from reprieve.report.cases import worst
@@ -48,6 +50,19 @@ BESIDE = {
 def test_one_number_beside_another(pair, said):
     value, base = pair
     assert beside(value, base, "more", "less", "as much") == said
+
+
+def test_what_nodes_cost_is_not_said_to_be_the_cost_of_preemptions():
+    jobs = [one("low", 0, 3600, 8), one("high", 1800, 60, 8, "high")]
+    (both,) = sentences(study_of(jobs, gpu_nodes(1), ("kubernetes",), checkpoint=0))
+    assert "; 1 preemption cost 4 GPU-hours (goodput" in both
+    failing: dict[str, Any] = {"mean_failure": 7200, "repair": 60, "checkpoint": 0}
+    (both,) = sentences(study_of(jobs, gpu_nodes(1), ("kubernetes",), **failing))
+    assert "; 1 preemption and 1 run that a node ended cost 7.11 GPU-hours (goodput" in both
+    alone = study_of(jobs[:1], gpu_nodes(1), ("kubernetes",), **failing)
+    lost = amount(alone.runs[0].metrics.lost_hours)
+    assert lost != "0"
+    assert f"; nobody was preempted; 1 run that a node ended cost {lost} GPU-hours" in sentences(alone)[0]
 
 
 def test_the_first_configuration_is_what_the_others_are_compared_with():
@@ -138,3 +153,15 @@ def test_without_a_record_the_cases_are_there_without_reasons():
 def test_an_index_is_lower_not_fewer():
     (jain,) = (each for each in measures(small()) if "Jain" in each.title)
     assert jain.beside(0.9, 1.0) == "10 % lower"
+
+
+def test_an_eviction_whose_grace_period_the_end_cuts_off_has_its_reasons_all_the_same():
+    jobs = [one("low", 0, 1000, 8), one("high", 60, 10, 8, "high")]
+
+    def reasons(until: float) -> tuple[str, ...]:
+        study = study_of(jobs, gpu_nodes(1), ("kubernetes",), grace=30, until=until)
+        life = next(case.life for case in worst(study, study.runs[0]) if case.name == "low")
+        return next(each.details for each in life if each.kind == "evicted")[:-1]
+
+    assert len(reasons(500)) > 0
+    assert reasons(80) == reasons(500)

@@ -122,3 +122,36 @@ def test_an_end_before_the_first_job_is_refused(tmp_path):
     result = simulate(f"--trace {path} --nodes g=1:cpu=1 --until 4h")
     assert result.exit_code == 2
     assert "--until: 4h is before the first job comes, at 3,590,959 s; the clock begins" in result.output
+
+
+def test_manifests_that_the_simulation_does_not_read_are_named(tmp_path):
+    """Without the queue that somebody meant, the answer would be about another cluster."""
+    meant = tmp_path / "queue.yaml"
+    meant.write_text("apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQeue\nmetadata: {name: q}\n")
+    node = tmp_path / "node.yaml"
+    node.write_text(
+        "apiVersion: v1\nkind: Node\nmetadata: {name: one}\nspec: {unschedulabel: true}\n"
+        "status: {allocatable: {nvidia.com/gpu: '8', pods: '110'}}\n"
+    )
+    said = json.loads(simulate(f"{TRACE} -f {tmp_path} --until 1h -o json").stdout)["notes"]
+    assert any(each.startswith("ignored: 1 ClusterQeue") and "did you mean" in each for each in said)
+    assert any("nobody reads" in each and "spec.unschedulabel" in each for each in said)
+    fleet = f"{TRACE} -f {EXAMPLE / 'queues.yaml'} --cluster eu={tmp_path} --until 1h -o json"
+    assert json.loads(simulate(fleet).stdout)["notes"][-2:] == said[-2:]
+    plain = simulate(f"{TRACE} {NODES} -f {EXAMPLE / 'queues.yaml'} --until 1h -o json")
+    assert json.loads(plain.stdout)["notes"] == []
+
+
+@pytest.mark.parametrize("output", ["table", "json", "html"])
+def test_a_trace_of_which_no_queue_takes_a_job_is_an_answer(tmp_path, output):
+    path = tmp_path / "jobs.csv"
+    path.write_text("job,submit_s,duration_s,gpu_per_pod,queue\na,0,100,4,elsewhere\n")
+    result = simulate(f"--trace {path} {NODES} -f {EXAMPLE / 'queues.yaml'} -o {output}")
+    assert (result.exit_code, result.exception) == (0, None)
+    assert "no queue takes it" in " ".join(result.stdout.split())
+
+
+def test_nodes_that_are_to_fail_must_be_there():
+    result = simulate(f"{TRACE} -f {EXAMPLE / 'queues.yaml'} --mtbf 1h")
+    assert result.exit_code == 2
+    assert "--mtbf: there is no node that could fail" in result.stderr

@@ -4,8 +4,8 @@ import pytest
 
 from reprieve.objects import ReprieveError
 from reprieve.simulate import Decided, NodeEvent, Scene, seconds, ticks
-from tests.builders import node, views
-from tests.simulate.runs import gpu_nodes, one, run, simulation, times
+from tests.builders import budget, document, node, views
+from tests.simulate.runs import GPU, POLICIES, gpu_nodes, one, run, simulation, times
 
 
 def lost(result):
@@ -28,6 +28,12 @@ def test_a_gang_runs_whole_or_not_at_all():
     assert times(result)["gang"] == (10, 15)
     (stretch,) = [each for each in result.stretches if result.jobs[each.job].name == "gang"]
     assert sorted(stretch.nodes) == ["n0", "n1"]
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_job_may_have_the_name_that_a_pod_of_a_gang_would_get(name):
+    jobs = [one("a", 0, 100, 1, pods=2), one("a-0", 0, 50, 1), one("a-0-", 1, 30, 1)]
+    assert times(run(jobs, gpu_nodes(1), name)) == {"a": (0, 100), "a-0": (0, 50), "a-0-": (1, 31)}
 
 
 def test_what_is_evicted_loses_its_work_since_the_last_checkpoint_and_does_it_again():
@@ -117,6 +123,14 @@ def test_until_cuts_what_runs_and_counts_it_so_far():
     assert [each.why for each in result.stretches] == ["cut"]
 
 
+def test_a_grace_period_that_goes_beyond_the_end_is_held_until_the_end_only():
+    jobs = [one("low", 0, 1000, 8), one("high", 60, 10, 8, "high")]
+    result = run(jobs, gpu_nodes(1), grace=3600, checkpoint=50, until=100)
+    low = result.fates[0]
+    assert [seconds(each) for each in (low.held, low.useful, low.lost)] == [100, 50, 50]
+    assert [(seconds(each.end), seconds(each.lost)) for each in result.stretches] == [(100, 50)]
+
+
 def test_who_can_never_be_placed_does_not_keep_the_clock_running_for_ever():
     events = [NodeEvent(ticks(5), "fail", "n0")]
     result = run([one("a", 0, 10), one("b", 6, 10)], gpu_nodes(1), node_events=events)
@@ -168,6 +182,32 @@ def test_a_listener_hears_every_decision():
     assert [each.outcome for each in heard] == ["scheduled", "unschedulable", "scheduled"]
     assert result.decisions == 3
     assert heard[0].placements == {"simulate/a": "n0"}
+
+
+def test_nodes_that_take_no_job_are_named():
+    taints = [{"key": "gpu", "effect": "NoSchedule"}]
+    closed = views(
+        node("tainted", 1000, allocatable={GPU: "8"}, taints=taints),
+        node("cordoned", 1000, allocatable={GPU: "8"}, unschedulable=True),
+        node("rather-not", 1000, allocatable={GPU: "8"}, taints=[{"key": "x", "effect": "PreferNoSchedule"}]),
+    )
+    note = (
+        "2 nodes take no job, cordoned or with a taint that no job tolerates; they count as capacity all the "
+        "same: tainted, cordoned"
+    )
+    assert note in run([one("a")], [*gpu_nodes(1), *closed]).notes
+    tolerant = document("ResourceFlavor", "f", spec={"tolerations": [{"key": "gpu", "operator": "Exists"}]})
+    (said,) = Scene([*closed, *views(tolerant)]).notes
+    assert said.startswith("1 node takes no job")
+    assert said.endswith("it counts as capacity all the same: cordoned")
+
+
+def test_budgets_that_protect_no_job_are_counted_and_it_is_said():
+    everybody = budget("all", match={}, namespace="simulate")
+    budgets = [everybody, budget("web", namespace="simulate"), budget("other", match={}, namespace="ml")]
+    note = "the manifests hold budgets that protect no job (2): pods of a trace have no labels"
+    assert note in run([one("a")], [*gpu_nodes(1), *views(*budgets)]).notes
+    assert run([one("a")], [*gpu_nodes(1), *views(everybody)]).notes == ()
 
 
 def test_two_nodes_of_one_name_are_refused():

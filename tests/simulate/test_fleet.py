@@ -179,11 +179,11 @@ CONFIGS = st.fixed_dictionaries(
 
 
 @st.composite
-def trouble(draw: st.DrawFn) -> tuple[NodeEvent, ...]:
+def trouble(draw: st.DrawFn, names: tuple[str, ...] = ("c0", "c1", "c0/n0")) -> tuple[NodeEvent, ...]:
     """A cluster or a node may fail, and comes back."""
     if draw(st.booleans()):
         return ()
-    time, name = draw(st.integers(1, 300)), draw(st.sampled_from(("c0", "c1", "c0/n0")))
+    time, name = draw(st.integers(1, 300)), draw(st.sampled_from(names))
     back = time + draw(st.integers(1, 200))
     return NodeEvent(ticks(time), "fail", name), NodeEvent(ticks(back), "return", name)
 
@@ -237,6 +237,25 @@ def test_a_fleet_of_one_cluster_is_that_cluster(jobs, quota, name):
     named = [each._replace(nodes=tuple(f"eu/{node}" for node in each.nodes)) for each in alone.stretches]
     assert list(together.stretches) == named
     assert (together.decisions, together.cycles) == (alone.decisions, alone.cycles)
+
+
+@examples(30)
+@given(workloads(8), trouble(("c0", "c1")), st.sampled_from(("10s", "100s")), st.sampled_from((0, 7)))
+def test_a_cluster_without_nodes_fails_as_one_with_nodes_for_everybody_does(jobs, events, timeout, grace):
+    config = {"fleet": {"workerLostTimeout": timeout}}
+    found = [
+        fleet(
+            queued(jobs),
+            {name: [*nodes, *queues(queue("q", 8, preemption=STRICT))] for name in ("c0", "c1")},
+            config=config,
+            events=events,
+            grace=grace,
+            checkpoint=20,
+        ).run()
+        for nodes in ((), gpu_nodes(1, 1000))
+    ]
+    assert found[0].fates == found[1].fates
+    assert all(fate.held == fate.useful + fate.lost for fate in found[0].fates)
 
 
 @examples(15)

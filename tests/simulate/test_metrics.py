@@ -59,6 +59,11 @@ def test_jain_is_over_queues_with_enough_jobs():
     assert measure(run(jobs[:4], gpu_nodes(1))).jain is None
 
 
+def test_jobs_without_any_work_say_nothing_of_fairness():
+    jobs = [one(f"a{n}", n, 0, 1, queue="q") for n in range(12)]
+    assert measure(run(jobs, gpu_nodes(1))).jain is None
+
+
 def test_a_gang_that_waits_for_more_than_half_an_hour_is_late():
     jobs = [one("a", 0, 1801, 8), one("gang", 0, 10, 4, pods=2), one("b", 0, 1, 8)]
     assert measure(run(jobs, gpu_nodes(1))).late_gangs == 1
@@ -113,6 +118,12 @@ def test_what_lies_behind_the_end_of_a_run_that_was_cut_is_no_idle_time():
     assert measure(run(jobs, gpu_nodes(1), until=50)).utilisation_window == 1.0
     assert measure(run(jobs, gpu_nodes(1), until=50), window=ticks(1000)).utilisation_window == 1.0
     assert measure(run(jobs, gpu_nodes(1))).utilisation_window == pytest.approx(0.1)
+
+
+def test_idle_time_before_a_job_that_is_too_large_is_idle_time():
+    jobs = [one("a", 0, 100, 8), one("huge", 1000, 100, 9)]
+    assert measure(run(jobs, gpu_nodes(1))).utilisation_window == pytest.approx(0.1)
+    assert measure(run(jobs, gpu_nodes(1)), window=ticks(2000)).utilisation_window == pytest.approx(0.05)
 
 
 def test_jobs_that_never_end_have_no_times_and_no_assertion_about_them_holds():

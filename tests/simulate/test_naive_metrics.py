@@ -151,7 +151,8 @@ def worked_out(result: Result, habits: dict[str, Any]) -> dict[str, Any]:
     whole, capacity, cut = group(jobs), result.gpus / 1000, result.end / SECOND
     first, last = min(each.submit for each in jobs), max(each.submit for each in jobs)
     over = max((each.end for each in ended if each.end is not None), default=first)
-    window_end = last if len(ended) == len(jobs) else min(last, cut)
+    possible = len(jobs) - len({*result.too_large, *result.unqueued})
+    window_end = last if len(ended) == possible else min(last, cut)
 
     def used(begin: float, end: float) -> float | None:
         if end <= begin or not result.stretches:

@@ -5,8 +5,8 @@ import pytest
 
 from reprieve.objects import ReprieveError
 from reprieve.simulate import Generator, generated, read_generator, ticks
-from tests.builders import document, views
-from tests.simulate.runs import gpu_nodes, one, queue, queues, run, simulation, times
+from tests.builders import document, node, reserved, views, workload
+from tests.simulate.runs import GPU, gpu_nodes, one, queue, queues, run, simulation, times
 
 BASELINE = {
     "cohorts": [
@@ -155,3 +155,64 @@ def test_jobs_that_wait_when_the_run_is_cut_are_not_said_to_wait_for_ever():
     jobs = [one("a", 0, 1000, 4, queue="q"), one("b", 0, 10, 4, queue="q")]
     assert run(jobs, [*gpu_nodes(1), *queues(queue("q", 4))], until=100).notes == ()
     assert run(jobs, [*gpu_nodes(1), *queues(queue("q", 4))]).notes == ()
+
+
+HOLDS = {"containers": [{"name": "main", "resources": {"requests": {GPU: "3"}}}]}
+OLD = workload(
+    "old", namespace="ns", queue="q", podSets=[{"name": "main", "count": 1, "template": {"spec": HOLDS}}]
+)
+
+
+@pytest.mark.parametrize("nodes", [0, 1])
+@pytest.mark.parametrize("there", [OLD, reserved(OLD, "q", "f")], ids=["waiting", "admitted"])
+def test_workloads_that_the_manifests_hold_are_left_out_and_it_is_said(nodes, there):
+    """As a live cluster with queues has them: it begins empty, of workloads as of pods."""
+    scenery = [*gpu_nodes(nodes), *queues(queue("q", 4)), *views(there)]
+    result = run([one("a", 0, 10, 4, queue="q"), one("b", 1, 10, 4, queue="q")], scenery)
+    assert times(result) == {"a": (0, 10), "b": (10, 20)}
+    assert "the manifests hold workloads (1); the cluster begins empty, they are not counted" in result.notes
+
+
+def pool(name, taints=(), tolerations=()):
+    """A flavor and its only node, of eight GPUs."""
+    labels = {"pool": name}
+    spec = {"nodeLabels": labels, "tolerations": [*tolerations]}
+    there = node(f"{name}-0", 1000, labels=labels, allocatable={GPU: "8"}, taints=[*taints])
+    return views(document("ResourceFlavor", name, spec=spec), there)
+
+
+def two_flavors():
+    """A queue with quota of spot first, then of on-demand."""
+    resources = [{"name": GPU, "nominalQuota": 8}]
+    flavors = [{"name": name, "resources": resources} for name in ("spot", "on-demand")]
+    group = {"coveredResources": [GPU], "flavors": flavors}
+    spec = {"namespaceSelector": {}, "resourceGroups": [group]}
+    local = document("LocalQueue", "q", "ns", spec={"clusterQueue": "q"})
+    return views(document("ClusterQueue", "q", spec=spec), local)
+
+
+@pytest.mark.parametrize("name", ["kep-5710", "fifo"])
+@pytest.mark.parametrize("pods", [1, 2])
+def test_a_job_runs_on_the_nodes_of_the_flavors_that_it_has_quota_of(name, pods):
+    scenery = [*two_flavors(), *pool("on-demand"), *pool("spot")]
+    jobs = [one(each, at, 10, 8 / pods, queue="q", pods=pods) for at, each in enumerate("abc")]
+    result = run(jobs, scenery, name)
+    assert times(result) == {"a": (0, 10), "b": (1, 11), "c": (10, 20)}
+    assert [{*each.nodes} for each in result.stretches] == [{"spot-0"}, {"on-demand-0"}, {"spot-0"}]
+
+
+def test_a_job_with_quota_of_a_flavor_tolerates_the_taints_that_the_flavor_does():
+    spot = pool("spot", [{"key": "spot", "effect": "NoSchedule"}], [{"key": "spot", "operator": "Exists"}])
+    jobs = [one("a", 0, 10, 8, queue="q"), one("b", 1, 10, 8, queue="q")]
+    result = run(jobs, [*two_flavors(), *pool("on-demand"), *spot])
+    assert times(result) == {"a": (0, 10), "b": (1, 11)}
+
+
+def test_a_flavor_of_which_there_is_no_node_ties_nobody_down_and_it_is_said():
+    flavors = views(
+        document("ResourceFlavor", "spot", spec={"nodeLabels": {"pool": "spot"}}),
+        document("ResourceFlavor", "on-demand", spec={}),
+    )
+    result = run([one("a", 0, 10, 8, queue="q")], [*two_flavors(), *flavors, *gpu_nodes(1)])
+    assert times(result) == {"a": (0, 10)}
+    assert [note for note in result.notes if "spot (pool=spot), so jobs with its quota run" in note]

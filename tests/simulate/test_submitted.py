@@ -12,7 +12,7 @@ from reprieve.objects.documents import read_documents
 from reprieve.server import EmbeddedServer, NodeTemplate
 from reprieve.server.security import kubeconfig
 from reprieve.simulate import read_submitted, ticks
-from tests.builders import views
+from tests.builders import document, node, views
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "40-simulate"
 URGENT = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "urgent"}}
@@ -55,6 +55,29 @@ def test_a_job_comes_when_its_annotation_says_so_and_asks_for_what_its_pods_do()
 def test_the_classes_of_the_cluster_count_too():
     urgent = submitted_job(notes=when("0s", "1s"), priorityClassName="urgent")
     assert read(urgent, objects=views({**URGENT, "value": 5})).jobs[0].priority == 5
+
+
+def test_what_pods_ask_for_and_no_simulation_counts_is_named():
+    zone = submitted_job("zone", notes=when("0s", "1s"), nodeSelector={"zone": "mars"})
+    other = submitted_job("other", notes=when("0s", "1s"), labels={"kueue.x-k8s.io/priority-class": "prod"})
+    (container,) = other["spec"]["template"]["spec"]["containers"]
+    container["resources"]["requests"]["amd.com/gpu"] = "4"
+    never = submitted_job("never", notes=when("0s", "1s"), priorityClassName="urgent")
+    plain = submitted_job("plain", notes=when("0s", "1s"))
+    found = read(zone, other, never, plain, {**URGENT, "value": 5, "preemptionPolicy": "Never"})
+    assert len(found.jobs) == 4
+    assert found.notes == (
+        "3 jobs ask for what is not simulated: amd.com/gpu, kueue.x-k8s.io/priority-class, nodeSelector, "
+        "preemptionPolicy",
+    )
+    assert read(plain).notes == ()
+
+
+def test_objects_beside_the_jobs_that_are_not_used_are_named():
+    there = document("ClusterQueue", "q", spec={})
+    found = read(submitted_job(notes=when("0s", "1s")), node("n"), there, {**URGENT, "value": 5})
+    (note,) = found.notes
+    assert note.startswith("ignored: 1 Node; 1 ClusterQueue")
 
 
 def test_pods_of_different_sizes_count_as_the_largest_and_it_is_said():

@@ -143,7 +143,7 @@ def _speed(results: "Sequence[Result]") -> None:
     """How fast this machine decided; to standard error, since no seed repeats it."""
     for each in results:
         decisions, seconds = each.decisions + each.cycles, sum(each.seconds)
-        if seconds:
+        if seconds and decisions:
             click.echo(
                 f"{each.policy}: {decisions:,} decisions in {seconds:.1f} s of processor time "
                 f"({decisions / seconds:,.0f} a second, {1000 * seconds / decisions:.2f} ms each)",

@@ -78,7 +78,9 @@ class Input(NamedTuple):
 
 
 def read_input(options: Mapping[str, Any]) -> Input:
-    from reprieve.simulate import scenario
+    from msgspec.structs import replace
+
+    from reprieve.simulate import scenario, unread
 
     chosen = scenario(options["scenario"]) if options["scenario"] else None
     documents = _documents(options)
@@ -92,7 +94,11 @@ def read_input(options: Mapping[str, Any]) -> Input:
     if not found.jobs:
         raise ReprieveError(f"{options['trace']}: there is no job to simulate")
     made = [node for spec in nodes for node in _nodes(spec)]
-    scenery = Scenery((*objects, *queues, *decode_all(made)), _clusters(options["clusters"]))
+    clusters = _clusters(options["clusters"])
+    written = [*documents, *(each for part in clusters.values() for each in part)]
+    found = replace(found, notes=(*found.notes, *unread(written)))
+    workers = tuple((name, tuple(decode_all(part))) for name, part in clusters.items())
+    scenery = Scenery((*objects, *queues, *decode_all(made)), workers)
     return Input(found, scenery, chosen.window if chosen is not None else None)
 
 
@@ -124,25 +130,29 @@ def _jobs(trace: str, objects: Sequence["Object"], *, drawn: bool) -> tuple["Tra
     return read_submitted(sources, objects), []
 
 
-def _clusters(given: Sequence[str]) -> tuple[tuple[str, tuple["Object", ...]], ...]:
-    found: dict[str, tuple[Object, ...]] = {}
+def _clusters(given: Sequence[str]) -> dict[str, Sequence[Document | Source]]:
+    found: dict[str, Sequence[Document | Source]] = {}
     for text in given:
         name, equals, content = text.partition("=")
         if not equals or not name or not content or "/" in name:
             raise ReprieveError(f"--cluster {text}: write NAME=DIR or NAME=SPEC, e.g. eu=gpu=4:cpu=64")
         if name in found:
             raise ReprieveError(f"--cluster {name}: there are two clusters of this name")
-        if Path(content).exists():
-            found[name] = tuple(decode_all(read_manifests([content])))
-        else:
-            found[name] = tuple(decode_all(_nodes(content)))
-    return tuple(found.items())
+        found[name] = read_manifests([content]) if Path(content).exists() else _nodes(content)
+    return found
 
 
 def _nodes(spec: str) -> list[Document]:
     from reprieve.server import NodeTemplate
 
     return NodeTemplate.parse(spec).nodes()
+
+
+def has_nodes(scenery: Scenery) -> bool:
+    from reprieve.objects import Node
+
+    parts = (scenery.objects, *(objects for _, objects in scenery.clusters))
+    return any(isinstance(each, Node) for part in parts for each in part)
 
 
 def node_problem(scenery: Scenery) -> "Callable[[NodeEvent], str]":

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reprieve.cli.simulate_input import Scenery, node_problem
+from reprieve.cli.simulate_input import Scenery, has_nodes, node_problem
 from reprieve.cli.sources import seconds_of
 from reprieve.objects import ReprieveError
 
@@ -85,6 +85,8 @@ def read_tasks(options: Mapping[str, Any], found: "Trace", scenery: Scenery) -> 
         "repair": _ticks("--repair", options["repair"]),
         "until": _ticks("--until", options["until"]) if options["until"] else None,
     }
+    if times["mean_failure"] and not has_nodes(scenery):
+        raise ReprieveError("--mtbf: there is no node that could fail; give --nodes, or manifests with Nodes")
     first = min(job.submit for job in found.jobs)
     if times["until"] is not None and times["until"] < first:
         raise ReprieveError(

@@ -23,7 +23,7 @@ from reprieve.forecast.gathering import gather
 from reprieve.forecast.judging import Verdict
 from reprieve.forecast.run_times import History
 from reprieve.forecast.situation import Situation
-from reprieve.forecast.wording import span_text
+from reprieve.forecast.wording import rows_left_out, span_text
 from reprieve.objects import (
     Document,
     Reference,
@@ -102,12 +102,15 @@ def when_all(
         raise ReprieveError(f"futures: {futures}: fewer than {FEWEST_FUTURES} hold no 80 %")
     settings = Configuration.load(config)
     moment = parse_time(now) if isinstance(now, str) else now or datetime.now(UTC)
-    known = History()
-    for job in history:
-        known.add_row(job.queue, job.duration)
+    known, past = History(), list(history)
+    for job in past:
+        if not job.was_stopped:
+            known.add_row(job.queue, job.duration)
     noted = list(runs)
     with collector_off():
         situation = gather(objects_in(objects), frozenset(targets), settings, moment, known, noted)
+    if stopped := sum(job.was_stopped for job in past):
+        situation.notes.append(rows_left_out(stopped))
     question = Question(situation, targets, horizon, seed, most_work)
     for target in targets:
         if not question.units[target] and target not in (situation.stopped | situation.over):

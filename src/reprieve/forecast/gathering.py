@@ -47,6 +47,7 @@ from reprieve.objects import (
     kind_key,
     objects_in,
     some,
+    unknown_fields,
     well_known,
 )
 from reprieve.records import Run
@@ -78,6 +79,9 @@ def gather(
     left = ignored(given(documents), used, "")
     if left:
         notes.append(f"Note: {ignored_sentence(left)}.")
+    written = [each for each in documents if isinstance(each, Source)]
+    if strange := unknown_fields(written):
+        notes.append(f"Warning: fields that nobody reads: {some(strange, NAMED)}")
     notes += unfollowed(views)
     known = found.owners()
     notes += found.unread()

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from reprieve.forecast.situation import Situation
 from reprieve.objects import Pod, PodGroup, PodSpec, Workload, core, well_known
-from reprieve.simulate import SCHEDULER, Job, JobObjects, instant
+from reprieve.simulate import SCHEDULER, Job, JobObjects, flavors_of, instant, on_flavors
 
 _GATES = (well_known.ADMISSION_GATE, well_known.TOPOLOGY_GATE)
 """Who has quota loses these."""
@@ -16,9 +16,8 @@ class UnitObjects(JobObjects):
     """Jobs of the simulator stand for units here: the name is the unit's number."""
 
     def __init__(self, situation: Situation) -> None:
-        super().__init__(None, shares=False)
+        super().__init__(None, shares=False, flavors=situation.flavors)
         self._units = situation.units
-        self._flavors = situation.flavors
         self._begun: set[int] = set()
         self.given: dict[int, Workload] = {}
         """By unit, the workload whose quota it was given in this replay."""
@@ -71,17 +70,6 @@ class UnitObjects(JobObjects):
         if workload is None:
             return spec
         gates = tuple(gate for gate in spec.scheduling_gates if gate.name not in _GATES)
-        selector, tolerations = dict(spec.node_selector), list(spec.tolerations)
-        for name in _flavors_of(workload, pod.metadata.labels.get(well_known.POD_SET_LABEL, "")):
-            if name in self._flavors:
-                selector |= self._flavors[name].spec.node_labels
-                tolerations += self._flavors[name].spec.tolerations
-        return replace(spec, scheduling_gates=gates, node_selector=selector, tolerations=tuple(tolerations))
-
-
-def _flavors_of(workload: Workload, pod_set: str) -> list[str]:
-    """Those of its pod set; of the only one, where a pod does not say which it is in."""
-    admission = workload.status.admission
-    given = admission.pod_set_assignments if admission is not None else ()
-    mine = [each for each in given if each.name == pod_set or len(given) == 1]
-    return sorted({flavor for each in mine for flavor in each.flavors.values()})
+        names = flavors_of(workload, pod.metadata.labels.get(well_known.POD_SET_LABEL, ""))
+        given = [self._flavors[name] for name in names if name in self._flavors]
+        return on_flavors(replace(spec, scheduling_gates=gates), given)

@@ -84,6 +84,15 @@ def no_queues(name: Reference, queue: str) -> str:
     )
 
 
+def rows_left_out(number: int) -> str:
+    rows, whose = counted(number, "row"), "that job" if number == 1 else "those jobs"
+    does, was = ("does", "was") if number == 1 else ("do", "were")
+    return (
+        f"Note: {rows} of the history {does} not count: {whose} failed, or {was} stopped before "
+        f"{'its' if number == 1 else 'their'} end."
+    )
+
+
 def does_not_start(
     name: Reference, outcome: Outcome, share: float, horizon: float, why: str, *, ahead: bool = False
 ) -> str:

@@ -179,8 +179,9 @@ def _over(study: Study, run: Run, stretch: Stretch, told: dict[int, MadeWay]) ->
         return Moment(end, "over", _OVER[stretch.why])
     lost = stretch.lost / 3600e6 * run.columns.size[stretch.job]
     cost = f"It lost {amount(lost)} {study.unit}-hours." if lost else "It lost nothing: its work was saved."
-    grace = run.settings.grace
-    found = told.get(stretch.end - grace)
+    found = told.get(stretch.end - run.settings.grace)
+    if found is None:  # the end may have cut its grace period off
+        found = next((each for time, each in told.items() if stretch.start < time < stretch.end), None)
     by = study.jobs[stretch.by].name if stretch.by >= 0 else "another job"
     if found is None:
         return Moment(end, "evicted", f"Made way for {by}.", (cost,))

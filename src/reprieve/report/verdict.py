@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from reprieve.report.study import Run, Study, counted_jobs
+from reprieve.report.study import Run, Study, counted_jobs, plural
 from reprieve.report.wording import SAME, amount, beside, percent, points, span
 from reprieve.simulate import Metrics, Spread
 
@@ -118,16 +118,20 @@ def _alone(study: Study, run: Run) -> str:
         if metrics.utilisation_window is None
         else f"; {percent(metrics.utilisation_window)} of the {study.unit}s were in use while jobs came"
     )
-    lost = (
-        f"{metrics.preemptions:,} preemptions cost {amount(metrics.lost_hours)} {study.unit}-hours "
-        f"(goodput {percent(metrics.goodput or 0)})"
-        if metrics.preemptions
-        else "nobody was preempted"
-    )
     waits = "no job ended"
     if (delay := metrics.delay) is not None:
         waits = f"a job waits {span(delay.mean)} on average, 1 in 100 longer than {span(delay.p99)}"
-    return f"Under {run.name} {waits}; {lost}{used}."
+    return f"Under {run.name} {waits}; {_cost(study, metrics)}{used}."
+
+
+def _cost(study: Study, metrics: Metrics) -> str:
+    """What was lost, and to whom: to other jobs and to nodes."""
+    taken, failed = metrics.preemptions, metrics.failures
+    stops = [f"{taken:,} {plural(taken, 'preemption')}"] if taken else []
+    stops += [f"{failed:,} {plural(failed, 'run')} that a node ended"] if failed else []
+    lost = f"cost {amount(metrics.lost_hours)} {study.unit}-hours (goodput {percent(metrics.goodput or 0)})"
+    said = ["nobody was preempted"] if not taken else []
+    return "; ".join([*said, *([f"{' and '.join(stops)} {lost}"] if stops else [])])
 
 
 def _compared(study: Study, run: Run, first: Run) -> str:

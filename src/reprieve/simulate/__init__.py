@@ -36,7 +36,7 @@ from reprieve.simulate.importers import FORMATS, Imported, common_form, read_for
 from reprieve.simulate.jobs import LONGEST, Job, Trace, seconds, ticks
 from reprieve.simulate.lives import Stretch
 from reprieve.simulate.metrics import Group, Metrics, Spread, measure
-from reprieve.simulate.pods import EPOCH, SCHEDULER, JobObjects, instant
+from reprieve.simulate.pods import EPOCH, SCHEDULER, JobObjects, flavors_of, instant, on_flavors
 from reprieve.simulate.policies import ALGORITHMS, QUEUES, Policy, policy
 from reprieve.simulate.recorder import MadeWay, Record, Recorder, Refusals
 from reprieve.simulate.result import Fate, Result
@@ -47,6 +47,7 @@ from reprieve.simulate.snapshot import Copies, resume, snapshot
 from reprieve.simulate.submitted import read_submitted
 from reprieve.simulate.timeline import Settings
 from reprieve.simulate.trace import COLUMNS, TraceError, read_trace
+from reprieve.simulate.unread import unread
 
 __all__ = [
     "ALGORITHMS",
@@ -93,9 +94,11 @@ __all__ = [
     "check",
     "common_form",
     "compare",
+    "flavors_of",
     "generated",
     "instant",
     "measure",
+    "on_flavors",
     "policy",
     "read_foreign",
     "read_generator",
@@ -109,5 +112,6 @@ __all__ = [
     "snapshot",
     "ticks",
     "understood",
+    "unread",
     "write_common",
 ]

@@ -48,7 +48,7 @@ class Admission:
         self._objects = objects
         self._host = host
         self._jobs = jobs
-        given = list(documents)
+        given = [each for each in documents if not isinstance(each, Workload)]  # it begins empty
         self._quota: Quota = load(given, Rules.of(config), instant(0))
         self._queues = local_queues(given)
         for namespace, _ in filter(None, self._queues.values()):

@@ -39,7 +39,13 @@ class Simulation(Timeline):
         super().__init__(jobs, settings, scene.too_large(jobs))
         self.scene = scene
         policy = settings.policy
-        objects = JobObjects(scene.counted, shares=scene.shares, preempts=policy.preempts)
+        self._objects = objects = JobObjects(
+            scene.counted,
+            shares=scene.shares,
+            preempts=policy.preempts,
+            taken=[job.name for job in self.jobs],
+            flavors=scene.flavors,
+        )
         self.scheduling: Scheduling | None = None
         if scene.nodes:
             self.scheduling = Scheduling(policy.config, objects, self, self.jobs, settings.grace)
@@ -110,6 +116,9 @@ class Simulation(Timeline):
 
     def _release(self, index: int) -> None:
         """The job may run: its pods are made, or it joins the line."""
+        held = self.admission.held(index) if self.admission is not None else None
+        if held is not None:
+            self._objects.give(self.jobs[index], held)
         if self.scheduling is None:
             self.started(index, ())
         elif self.settings.policy.in_line:

@@ -24,6 +24,7 @@ from reprieve.objects import (
     well_known,
 )
 from reprieve.quota import Outcome, wait
+from reprieve.simulate import lives
 from reprieve.simulate.admission import Admission
 from reprieve.simulate.engine import Simulation
 from reprieve.simulate.events import Event, Kind
@@ -171,6 +172,27 @@ class Worker(Simulation):
     def node_event(self, event: NodeEvent) -> None:
         self._node(event)
 
+    def lose(self) -> None:
+        """The whole cluster is out of reach, and whatever ran there has stopped."""
+        for name in self.nodes:
+            self._node(NodeEvent(self.now, "fail", name))
+        if self.scheduling is None:
+            for index in [each for each in self.lives.running if self._fleet.home(each) is self]:
+                self._stop(index, lives.NODE, grace=0)
+
+    def regain(self) -> None:
+        for name in self.nodes:
+            self._node(NodeEvent(self.now, "return", name))
+        while self.scheduling is None and self._line:
+            self._release(self._line.popleft())
+
+    def _release(self, index: int) -> None:
+        """Without nodes nothing else keeps it from starting in a cluster that is out of reach."""
+        if self.scheduling is None and self.name in self._fleet.manager.away:
+            self._line.append(index)
+        else:
+            super()._release(index)
+
     def started(self, job: int, nodes: tuple[str, ...]) -> None:
         super().started(job, tuple(f"{self.name}/{node}" for node in nodes))
 
@@ -279,8 +301,7 @@ class FleetSimulation(Timeline):
             self._return(worker)
         elif cluster not in self.manager.away:
             self.manager.away[cluster] = instant(self.now)
-            for name in worker.nodes:
-                worker.node_event(NodeEvent(event.time, "fail", name))
+            worker.lose()
             self.manager.touch_all()
 
     def _return(self, worker: Worker) -> None:
@@ -290,8 +311,7 @@ class FleetSimulation(Timeline):
         worker.copies.close_gates(self.now)
         for index in [each for each in worker.copies.copies if each not in self.manager]:
             worker.copies.finish(index, self.now)
-        for name in worker.nodes:
-            worker.node_event(NodeEvent(self.now, "return", name))
+        worker.regain()
         self.manager.touch_all()
 
     def ended(self, index: int) -> None:

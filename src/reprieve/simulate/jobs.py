@@ -12,6 +12,21 @@ SHARE = 1000
 """GPUs are counted in thousandths, so that shares of one add up exactly."""
 CLASSES = {2: ("high", 1000), 1: ("normal", 100), 0: ("low", 0)}
 """`priority_hint` of a trace to the name of the class and its Kubernetes priority."""
+STOPPED = frozenset(
+    (
+        "canceled",
+        "cancelled",
+        "deleted",
+        "evicted",
+        "failed",
+        "killed",
+        "killing",
+        "pending",
+        "preempted",
+        "running",
+    )
+)
+"""Outcomes of runs that did not come to their end, or have not yet."""
 UNCLASSED = ("normal", 0)
 """Jobs of a trace that knows no classes: they are all equal."""
 
@@ -50,6 +65,11 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Ticks after its submission."""
     topology: TopologyRequest | None = None
     """Quota that counts nodes keeps it, no scheduler does."""
+
+    @property
+    def was_stopped(self) -> bool:
+        """It did not run for as long as it would have, as the trace says."""
+        return self.outcome.casefold() in STOPPED
 
     @property
     def gpus(self) -> int:

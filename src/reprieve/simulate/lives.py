@@ -115,7 +115,12 @@ class Lives:
         self._over(index, now + grace, why, by, lost)
 
     def cut(self, now: int) -> None:
-        """The simulation ends here: what runs is counted so far, as work that is not lost."""
+        """The simulation ends here: what runs is counted so far, as work that is not lost, and who was told
+        to go holds its place no longer than that."""
+        for place, stretch in enumerate(self.stretches):
+            if (beyond := stretch.end - now) > 0:
+                self.all[stretch.job].lost -= beyond
+                self.stretches[place] = stretch._replace(end=now, lost=stretch.lost - beyond)
         for index in list(self.running):
             life = self.all[index]
             lost = min(life.overhead, now - life.started)

@@ -117,6 +117,9 @@ class _Columns:
         self.useful = _seconds(fate.useful for fate in fates)
         self.preempted = np.array([fate.preempted for fate in fates], float)
         self.ended = np.array([fate.finish >= 0 for fate in fates], bool)
+        self.left_out = np.zeros(len(jobs), bool)
+        """Who could never run here."""
+        self.left_out[[*result.too_large, *result.unqueued]] = True
         self.jct = self.finish - self.submit
         self.delay = self.first - self.submit
 
@@ -132,7 +135,7 @@ def measure(result: Result, window: int | None = None) -> Metrics:
     submitted = [job.submit for job in result.jobs]
     first = min(submitted, default=0)
     begin, last = (first, max(submitted, default=0)) if window is None else (0, window)
-    if not ended.all():
+    if not (ended | columns.left_out).all():
         last = min(last, result.end)
     over = float(columns.finish[ended].max()) if ended.any() else first / TICKS
     span = over - first / TICKS
@@ -221,7 +224,7 @@ def _jain(result: Result, columns: _Columns) -> float | None:
     for name, each in zip(names, speed.tolist(), strict=True):
         queues.setdefault(name, []).append(each)
     means = np.array([np.mean(each) for each in queues.values() if len(each) >= FEWEST])
-    return float(means.sum() ** 2 / (len(means) * (means**2).sum())) if len(means) else None
+    return _share(float(means.sum() ** 2), len(means) * float((means**2).sum()))
 
 
 def _fairness(result: Result, columns: _Columns) -> Fairness | None:
@@ -232,8 +235,7 @@ def _fairness(result: Result, columns: _Columns) -> Fairness | None:
     submit, finish, jct = columns.submit[ended], columns.finish[ended], columns.jct[ended]
     # Who has not ended was there until the run did; who could never run here was not there at all.
     end = result.end / TICKS
-    there = ended | (~columns.ended & (columns.submit < end))
-    there[[*result.too_large, *result.unqueued]] = False
+    there = (ended | (~columns.ended & (columns.submit < end))) & ~columns.left_out
     came, went = columns.submit[there], np.where(columns.ended, columns.finish, end)[there]
     times = np.concatenate([came, went])
     order = np.argsort(times, kind="stable")

@@ -3,8 +3,10 @@
 Jobs with the same requests share their typed specs; a pod differs from its template in its metadata alone.
 """
 
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from types import MappingProxyType
 from typing import cast
 
 import msgspec
@@ -17,6 +19,7 @@ from reprieve.objects import (
     Pod,
     PodGroup,
     PodSpec,
+    ResourceFlavor,
     Workload,
     core,
     decode,
@@ -31,6 +34,7 @@ EPOCH_SECONDS = EPOCH.timestamp()
 NAMESPACE = "simulate"
 SCHEDULER = "reprieve"
 GPU = "nvidia.com/gpu"
+POD_SET = "main"
 
 _Shape = tuple[int, int, int, int, bool]
 
@@ -46,15 +50,28 @@ class JobObjects:
     """`counted`: the resources that nodes offer; what no node states is not asked for.
 
     `shares`: GPUs are counted in thousandths on nodes and pods alike. `preempts`: without it all pods have
-    one priority and make nobody go.
+    one priority and make nobody go. `taken`: names of jobs, which no pod of a gang may have. `flavors`:
+    by name, those that say on which nodes their quota is.
     """
 
-    def __init__(self, counted: frozenset[str] | None, *, shares: bool, preempts: bool = True) -> None:
+    def __init__(
+        self,
+        counted: frozenset[str] | None,
+        *,
+        shares: bool,
+        preempts: bool = True,
+        taken: Iterable[str] = (),
+        flavors: Mapping[str, ResourceFlavor] = MappingProxyType({}),
+    ) -> None:
         self._counted = counted
+        self._flavors = flavors
+        self._given: dict[str, tuple[str, ...]] = {}
+        """By job: those of these flavors that it has quota of."""
+        self._taken = frozenset(taken)
         self._shares = shares
         self._preempts = preempts
-        self._specs: dict[_Shape, PodSpec] = {}
-        self._bound: dict[tuple[_Shape, str, str], PodSpec] = {}
+        self._specs: dict[tuple[_Shape, tuple[str, ...]], PodSpec] = {}
+        self._bound: dict[tuple[_Shape, tuple[str, ...], str, str], PodSpec] = {}
         self._groups: dict[tuple[int, int], PodGroup] = {}
         self._workloads: dict[tuple[_Shape, int, str, TopologyRequest | None], Workload] = {}
         self._made = 0
@@ -73,13 +90,24 @@ class JobObjects:
             if amount and (self._counted is None or name in self._counted)
         }
 
+    def give(self, job: Job, workload: Workload) -> None:
+        """It has quota: its pods go to the nodes of these flavors."""
+        self._given[job.name] = tuple(n for n in flavors_of(workload, POD_SET) if n in self._flavors)
+
     def pods(self, job: Job, created: int) -> list[Pod]:
         """Pods that wait. Each time they are made they are new ones, with UIDs of their own."""
         spec = self._spec(job)
         if job.pods == 1:
             return [self._pod(job.name, spec, created)]
         spec = replace(spec, scheduling_group=core.SchedulingGroup(pod_group_name=job.name))
-        return [self._pod(f"{job.name}-{number}", spec, created) for number in range(job.pods)]
+        return [self._pod(self._member(job, number), spec, created) for number in range(job.pods)]
+
+    def _member(self, job: Job, number: int) -> str:
+        """The name of one pod of a gang; a job of one pod may be called the same."""
+        name = f"{job.name}-{number}"
+        while name in self._taken:
+            name += "-"
+        return name
 
     def group(self, job: Job) -> PodGroup:
         """The gang of a job with several pods."""
@@ -113,7 +141,7 @@ class JobObjects:
     def workload_document(self, job: Job, queue: tuple[str, str]) -> Document:
         container = {"name": "main", "resources": {"requests": self.requests(job)}}
         pods: Document = {
-            "name": "main",
+            "name": POD_SET,
             "count": job.pods,
             "template": {"spec": {"containers": [container]}},
         }
@@ -125,7 +153,7 @@ class JobObjects:
 
     def placed(self, pod: Pod, job: Job, node: str, status: core.PodStatus) -> Pod:
         """The pod, on a node and running."""
-        key = self._shape(job), node, job.name if job.pods > 1 else ""
+        key = self._shape(job), self._given.get(job.name, ()), node, job.name if job.pods > 1 else ""
         spec = self._bound.get(key)
         if spec is None:
             spec = replace(pod.spec, node_name=node)
@@ -140,10 +168,11 @@ class JobObjects:
         return job.priority if self._preempts else 0
 
     def _spec(self, job: Job) -> PodSpec:
-        shape = self._shape(job)
-        known = self._specs.get(shape)
+        given = self._given.get(job.name, ())
+        key = self._shape(job), given
+        known = self._specs.get(key)
         if known is None:
-            known = self._specs[shape] = PodSpec(
+            known = PodSpec(
                 scheduler_name=SCHEDULER,
                 priority=self._priority(job),
                 preemption_policy="" if self._preempts else "Never",
@@ -153,6 +182,7 @@ class JobObjects:
                     ),
                 ),
             )
+            known = self._specs[key] = on_flavors(known, [self._flavors[name] for name in given])
         return known
 
     def _pod(self, name: str, spec: PodSpec, created: int) -> Pod:
@@ -161,6 +191,23 @@ class JobObjects:
             name=name, namespace=NAMESPACE, uid=f"pod-{self._made}", creation_timestamp=instant(created)
         )
         return Pod(metadata=meta, spec=spec)
+
+
+def flavors_of(workload: Workload, pod_set: str) -> list[str]:
+    """Those of its pod set; of the only one, where a pod does not say which it is in."""
+    admission = workload.status.admission
+    given = admission.pod_set_assignments if admission is not None else ()
+    mine = [each for each in given if each.name == pod_set or len(given) == 1]
+    return sorted({flavor for each in mine for flavor in each.flavors.values()})
+
+
+def on_flavors(spec: PodSpec, flavors: Iterable[ResourceFlavor]) -> PodSpec:
+    """As the quota controller starts it: on the nodes of its flavors, whose taints it tolerates."""
+    selector, tolerations = dict(spec.node_selector), list(spec.tolerations)
+    for each in flavors:
+        selector |= each.spec.node_labels
+        tolerations += each.spec.tolerations
+    return replace(spec, node_selector=selector, tolerations=tuple(tolerations))
 
 
 def _group_document(spec: Document) -> Document:

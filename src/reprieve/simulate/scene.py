@@ -1,7 +1,7 @@
 """The cluster that a simulation begins with: its nodes, its queues, and what else the manifests say."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from msgspec.structs import replace
@@ -14,10 +14,18 @@ from reprieve.objects import (
     PodDisruptionBudget,
     PriorityClass,
     ReprieveError,
+    ResourceFlavor,
+    Workload,
+    counted,
     exact,
+    matches,
+    some,
+    tolerates,
 )
 from reprieve.simulate.jobs import SHARE, Job
-from reprieve.simulate.pods import GPU
+from reprieve.simulate.pods import GPU, NAMESPACE
+
+MOST_NAMED = 5
 
 
 class Scene:
@@ -64,6 +72,19 @@ class Scene:
     def cores_of(self, node: Node) -> int:
         return round(exact(node.status.allocatable.get("cpu", 0)) * 1000)
 
+    @cached_property
+    def flavors(self) -> dict[str, ResourceFlavor]:
+        """Those that say on which of the nodes their quota is."""
+        return {each.name: each for each in self._tied() if self._has_nodes(each)}
+
+    def _tied(self) -> list[ResourceFlavor]:
+        found = (each for each in self.objects if isinstance(each, ResourceFlavor))
+        return [each for each in found if each.spec.node_labels or each.spec.tolerations]
+
+    def _has_nodes(self, flavor: ResourceFlavor) -> bool:
+        wanted = flavor.spec.node_labels.items()
+        return any(wanted <= node.metadata.labels.items() for node in self.nodes)
+
     def cluster_objects(self) -> list[Object]:
         """What the scheduler observes before the first job."""
         others = [each for each in self.objects if isinstance(each, PriorityClass | PodDisruptionBudget)]
@@ -101,19 +122,47 @@ class Scene:
             notes.append(
                 "shares of GPUs are counted in thousandths; those of different GPUs of a node add up"
             )
-        counted = self.counted
-        if counted is not None:
+        stated = self.counted
+        if stated is not None:
             asked = {"cpu": any(j.cpu for j in jobs), "memory": any(j.memory for j in jobs)}
             asked[GPU] = any(j.gpu for j in jobs)
-            ignored = [name for name, wanted in asked.items() if wanted and name not in counted]
+            ignored = [name for name, wanted in asked.items() if wanted and name not in stated]
             if ignored:
                 notes.append(f"no node states {' or '.join(ignored)}, so it is not counted")
-        running = sum(1 for each in self.objects if isinstance(each, Pod))
-        if running:
-            notes.append(
-                f"the manifests hold pods ({running}); the cluster begins empty, they are not counted"
+        return (*notes, *self._notes_of_nodes(), *self._notes_of_others())
+
+    def _notes_of_nodes(self) -> Iterator[str]:
+        for flavor in self._tied() if self.nodes else ():
+            if flavor.name not in self.flavors:
+                labels = ", ".join(f"{key}={value}" for key, value in flavor.spec.node_labels.items())
+                yield (
+                    f"no node has the labels of the ResourceFlavor {flavor.name} ({labels}), "
+                    "so jobs with its quota run on any node"
+                )
+        closed = [node.name for node in self.nodes if self._is_closed(node)]
+        if closed:
+            takes, count = ("takes", "it counts") if len(closed) == 1 else ("take", "they count")
+            yield (
+                f"{counted(len(closed), 'node')} {takes} no job, cordoned or with a taint that no job "
+                f"tolerates; {count} as capacity all the same: {some(closed, MOST_NAMED)}"
             )
-        return tuple(notes)
+
+    def _is_closed(self, node: Node) -> bool:
+        tolerations = [each for flavor in self.flavors.values() for each in flavor.spec.tolerations]
+        strict = (each for each in node.spec.taints if each.effect != "PreferNoSchedule")
+        return node.spec.unschedulable or not all(tolerates(tolerations, each) for each in strict)
+
+    def _notes_of_others(self) -> Iterator[str]:
+        for kind, word in ((Pod, "pods"), (Workload, "workloads")):
+            if there := sum(1 for each in self.objects if isinstance(each, kind)):
+                yield f"the manifests hold {word} ({there}); the cluster begins empty, they are not counted"
+        budgets = [each for each in self.objects if isinstance(each, PodDisruptionBudget)]
+        if idle := sum(1 for each in budgets if not _protects(each)):
+            yield f"the manifests hold budgets that protect no job ({idle}): pods of a trace have no labels"
+
+
+def _protects(budget: PodDisruptionBudget) -> bool:
+    return budget.namespace == NAMESPACE and matches(budget.spec.selector, {})
 
 
 def _in_shares(node: Node) -> Node:

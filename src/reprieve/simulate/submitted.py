@@ -6,12 +6,12 @@
         reprieve.dev/expected-runtime: 2h     # how long its pods work
 
 A simulated job has equal pods: where the pods of a job differ, each counts as the largest in every resource,
-and a note says so.
+and a note says so. So do notes of what a job asks for and no simulation counts, and of other objects.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from reprieve.jobs import JobKinds, expand, priority_class_of, queue_of
+from reprieve.jobs import RUNTIMES, JobKinds, expand, priority_class_of, queue_of
 from reprieve.objects import (
     Document,
     Object,
@@ -23,12 +23,26 @@ from reprieve.objects import (
     Source,
     counted,
     decode,
+    ignored,
+    ignored_sentence,
     parse_duration,
     pod_requests,
     well_known,
 )
 from reprieve.simulate.jobs import LONGEST, SHARE, UNCLASSED, Job, Trace, ticks
 from reprieve.simulate.pods import GPU
+
+COUNTED = {"cpu", "memory", GPU}
+PRIORITY_CLASS = (well_known.SCHEDULING_API, "PriorityClass")
+_PLACING = {
+    "affinity": "affinity",
+    "nodeSelector": "node_selector",
+    "resourceClaims": "resource_claims",
+    "schedulingGates": "scheduling_gates",
+    "tolerations": "tolerations",
+    "topologySpreadConstraints": "topology_spread_constraints",
+}
+"""Fields that say where pods may run, as manifests and as views call them."""
 
 
 def read_submitted(sources: Sequence[Source], objects: Iterable[Object] = ()) -> Trace:
@@ -42,11 +56,12 @@ def read_submitted(sources: Sequence[Source], objects: Iterable[Object] = ()) ->
     found: list[Job] = []
     places: dict[str, str] = {}
     uneven = 0
+    unused: list[set[str]] = []
     for source in sources:
         if kinds.find(source.document) is None:
             continue
         try:
-            job, even = _job(source.document, kinds, documents, classes)
+            job, even, left = _job(source.document, kinds, documents, classes)
         except ReprieveError as error:
             raise ReprieveError(f"{source.where}: {error}") from None
         if job.name in places:
@@ -56,8 +71,20 @@ def read_submitted(sources: Sequence[Source], objects: Iterable[Object] = ()) ->
         places[job.name] = source.where
         found.append(job)
         uneven += not even
+        unused += [left] if left else []
     notes = [f"{counted(uneven, 'job')} with pods of different sizes: each pod counts as the largest"]
-    return Trace(jobs=tuple(sorted(found, key=lambda job: job.submit)), notes=tuple(notes[: bool(uneven)]))
+    notes = [*notes[: bool(uneven)], *_left_out(sources, kinds, unused)]
+    return Trace(jobs=tuple(sorted(found, key=lambda job: job.submit)), notes=tuple(notes))
+
+
+def _left_out(sources: Sequence[Source], kinds: JobKinds, unused: Sequence[set[str]]) -> Iterator[str]:
+    if unused:
+        verb = "asks" if len(unused) == 1 else "ask"
+        named = ", ".join(sorted(set().union(*unused)))
+        yield f"{counted(len(unused), 'job')} {verb} for what is not simulated: {named}"
+    used = {(each.group, each.kind) for each in kinds} | {*RUNTIMES, PRIORITY_CLASS}
+    if others := ignored(sources, used, "give it with -f"):
+        yield ignored_sentence(others)
 
 
 def _class(document: Document) -> PriorityClass:
@@ -68,13 +95,14 @@ def _class(document: Document) -> PriorityClass:
 
 def _job(
     document: Document, kinds: JobKinds, others: Sequence[Document], classes: PriorityClasses
-) -> tuple[Job, bool]:
-    """The job, and whether its pods are equal."""
+) -> tuple[Job, bool, set[str]]:
+    """The job, whether its pods are equal, and what it asks for in vain."""
     kind = kinds.find(document)
     assert kind is not None
     reference = Reference.read(document)
     expansion = expand(document, kinds, others)
-    asked = [_requests(pod) for pods in expansion.pods.values() for pod in pods]
+    pods = [_pod(each) for members in expansion.pods.values() for each in members]
+    asked = [_requests(pod) for pod in pods]
     if not asked:
         raise ReprieveError(f"{reference} has no pods")
     name = priority_class_of(document, kind, expansion.sets)
@@ -95,7 +123,19 @@ def _job(
         queue=_queue(document, reference),
         kind=reference.kind,
     )
-    return job, len(set(asked)) == 1
+    unused = {name for pod in pods for name in _unused(pod)}
+    if applying is not None and applying.preemption_policy == "Never":
+        unused.add("preemptionPolicy")
+    labels = (document.get("metadata") or {}).get("labels") or {}
+    return job, len(set(asked)) == 1, unused | (labels.keys() & {well_known.WORKLOAD_PRIORITY_CLASS_LABEL})
+
+
+def _unused(pod: Pod) -> Iterator[str]:
+    """What it asks for and no simulation counts."""
+    yield from pod_requests(pod.spec).keys() - COUNTED
+    for name, field in _PLACING.items():
+        if getattr(pod.spec, field):
+            yield name
 
 
 def _klass(applying: PriorityClass | None) -> str:
@@ -107,11 +147,15 @@ def _queue(document: Document, reference: Reference) -> str:
     return f"{reference.namespace or 'default'}/{name}" if name else ""
 
 
-def _requests(pod: Document) -> tuple[int, int, int]:
-    """Thousandths of cores, MiB, thousandths of GPUs."""
-    view = decode(pod)
+def _pod(document: Document) -> Pod:
+    view = decode(document)
     assert isinstance(view, Pod)
-    asked = pod_requests(view.spec)
+    return view
+
+
+def _requests(pod: Pod) -> tuple[int, int, int]:
+    """Thousandths of cores, MiB, thousandths of GPUs."""
+    asked = pod_requests(pod.spec)
     memory = asked.get("memory", 0)
     return asked.get("cpu", 0), -(-memory // 2**20), asked.get(GPU, 0) * SHARE
 

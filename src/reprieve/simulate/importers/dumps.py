@@ -7,7 +7,8 @@
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -18,6 +19,9 @@ from reprieve.simulate.trace import TraceError
 _ITEMS = re.compile(r'"items"\s*:\s*\[')
 _BETWEEN = re.compile(r"[\s,]*")
 _CREATED_POD = re.compile(r"Created pod: (\S+)")
+_RESTARTED = "will be restarted"
+"""What a kubelet says of a container that it kills in a pod that goes on."""
+_DRY_RUN = "dryRun="
 ENDED = {"Succeeded": "completed", "Failed": "failed"}
 _UNREADABLE = "this is no JSON that can be read"
 
@@ -47,6 +51,7 @@ class _Condition(_Part):
 class _Status(_Part):
     phase: str | None = None
     container_statuses: list[_Container] | None = None
+    init_container_statuses: list[_Container] | None = None
     conditions: list[_Condition] | None = None
 
 
@@ -123,9 +128,9 @@ def read_dump(text: str, where: str) -> History:
 
 def _items(text: str, where: str) -> Iterator[tuple[Line, Document]]:
     """The items of the list one by one, so that each knows its line."""
-    _parsed(text, Line(where, 1))
+    whole = _parsed(text, Line(where, 1))
     found = _ITEMS.search(text)
-    if found is None:
+    if found is None or not isinstance(whole, dict) or not isinstance(whole.get("items"), list):
         hint = "make one with kubectl get pods,jobs,events -A -o json"
         raise TraceError(f"{where}:1: this is no list of objects in JSON; {hint}")
     decoder, at, counted_to, number = json.JSONDecoder(), found.end(), 0, 1
@@ -163,15 +168,15 @@ def _pod(history: History, line: Line, item: Document) -> None:
     if status.get("startTime"):
         seen.started = line.moment("status.startTime", status["startTime"])
     if outcome := ENDED.get(status.get("phase", "")):
-        ends = [*_ends(line, status)]
-        if not ends:
-            raise line.wrong(f"Pod {seen.key} has ended, and nothing says when")
-        seen.ended, seen.outcome = max(ends), outcome
+        seen.ended, seen.outcome = max(_ends(line, status), default=None), outcome
+    elif not item["metadata"].get("deletionTimestamp"):
+        seen.stay()
 
 
 def _ends(line: Line, status: Document) -> Iterator[Any]:
     field = "status.containerStatuses.state.terminated.finishedAt"
-    for each in status.get("containerStatuses") or ():
+    containers = *(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())
+    for each in containers:
         if text := ((each.get("state") or {}).get("terminated") or {}).get("finishedAt"):
             yield line.moment(field, text)
     for condition in status.get("conditions") or ():
@@ -197,17 +202,18 @@ def _event(history: History, line: Line, item: Document) -> None:
     stamp = item.get("eventTime") or item.get("firstTimestamp") or item.get("deprecatedFirstTimestamp")
     key = f"{about.get('namespace') or 'default'}/{about.get('name', '')}"
     reason, kind = item.get("reason"), about.get("kind")
+    message = str(item.get("message") or item.get("note") or "")
     if kind == "Pod" and reason == "Scheduled":
         seen = history.pod(line, key)
         seen.started = seen.started or line.moment("eventTime", stamp)
         seen.created = seen.created or seen.started
-    elif kind == "Pod" and reason in ("Killing", "Preempted"):
+    elif kind == "Pod" and reason in ("Killing", "Preempted") and _RESTARTED not in message:
         seen = history.pod(line, key)
-        seen.ended = seen.ended or line.moment("eventTime", stamp)
-        seen.created = seen.created or seen.ended
-        seen.outcome = seen.outcome or reason.lower()
+        moment = line.moment("eventTime", stamp)
+        seen.created = seen.created or moment
+        seen.end(moment, reason.lower())
     elif kind == "Job" and reason == "SuccessfulCreate":
-        found = _CREATED_POD.search(str(item.get("message") or item.get("note") or ""))
+        found = _CREATED_POD.search(message)
         if found is not None:
             moment = line.moment("eventTime", stamp)
             history.submitted(("Job", key), moment, "")
@@ -217,8 +223,21 @@ def _event(history: History, line: Line, item: Document) -> None:
         history.ended(("Job", key), line.moment("eventTime", stamp), "completed")
 
 
+class _Happened(NamedTuple):
+    """What an audit event says that was done to a pod or a job."""
+
+    moment: datetime
+    line: Line
+    verb: str | None
+    resource: str
+    part: str
+    key: str
+    held: Document
+    """The object, as far as the log has it."""
+
+
 def read_audit(text: str, where: str) -> History:
-    history = History()
+    found: list[_Happened] = []
     for number, content in enumerate(text.split("\n"), start=1):
         if not content.strip():
             continue
@@ -226,16 +245,25 @@ def read_audit(text: str, where: str) -> History:
         event = _parsed(content, line)
         if not isinstance(event, dict) or "auditID" not in event:
             raise line.wrong("this is no audit event: auditID is missing")
-        _audit(history, line, event)
+        if (happened := _happened(line, event)) is not None:
+            found.append(happened)
+    history = History()
+    # Logs of several servers may stand one after the other.
+    for each in sorted(found, key=lambda each: each.moment):
+        if each.resource == "jobs":
+            _job_request(history, each)
+        else:
+            _pod_request(history, each)
     return history
 
 
-def _audit(history: History, line: Line, event: Document) -> None:
+def _happened(line: Line, event: Document) -> _Happened | None:
+    """None if it was refused, only tried, or about something else."""
     _check(line, event, _AuditEvent)
     about, code = event.get("objectRef") or {}, (event.get("responseStatus") or {}).get("code") or 200
-    if event.get("stage") != "ResponseComplete" or code >= 300:
-        return
-    verb, resource, part = event.get("verb"), about.get("resource"), about.get("subresource") or ""
+    if event.get("stage") != "ResponseComplete" or code >= 300 or _DRY_RUN in str(event.get("requestURI")):
+        return None
+    resource, part = about.get("resource"), about.get("subresource") or ""
     # What is sent with a patch may be a list of steps, which says nothing by itself.
     sent = (event.get("responseObject"), event.get("requestObject"))
     held: Document = next((each for each in sent if isinstance(each, dict) and each), {})
@@ -243,17 +271,27 @@ def _audit(history: History, line: Line, event: Document) -> None:
         _check(line, held, _Object)
     name = (held.get("metadata") or {}).get("name") or about.get("name")
     if resource not in ("pods", "jobs") or not name:
-        return
-    key = f"{about.get('namespace') or 'default'}/{name}"
+        return None
+    if part and resource == "pods":
+        name = about.get("name") or name
     moment = line.moment("requestReceivedTimestamp", event.get("requestReceivedTimestamp"))
-    if resource == "jobs":
-        if (verb, part) == ("create", ""):
-            queue = ((held.get("metadata") or {}).get("labels") or {}).get(well_known.QUEUE_LABEL, "")
-            named = f"{key.partition('/')[0]}/{queue}" if queue else ""
-            history.submitted(("Job", key), moment, named)
-        return
-    key = f"{about.get('namespace') or 'default'}/{about.get('name') or name}" if part else key
-    seen = history.pod(line, key)
+    key = f"{about.get('namespace') or 'default'}/{name}"
+    return _Happened(moment, line, event.get("verb"), resource, part, key, held)
+
+
+def _job_request(history: History, found: _Happened) -> None:
+    if (found.verb, found.part) == ("create", ""):
+        queue = ((found.held.get("metadata") or {}).get("labels") or {}).get(well_known.QUEUE_LABEL, "")
+        named = f"{found.key.partition('/')[0]}/{queue}" if queue else ""
+        history.made(("Job", found.key))
+        history.submitted(history.called(("Job", found.key)), found.moment, named)
+
+
+def _pod_request(history: History, found: _Happened) -> None:
+    moment, verb, part, held = found.moment, found.verb, found.part, found.held
+    if (verb, part) == ("create", ""):
+        history.made(("Pod", found.key))
+    seen = history.pod(found.line, found.key)
     if (verb, part) == ("create", ""):
         seen.created = seen.created or moment
         if "spec" in held:

@@ -70,6 +70,21 @@ class SeenPod:
         self.requests: tuple[int, int, int] | None = None
         self.priority: int | None = None
         self.queue = ""
+        self._stays = False
+
+    def end(self, at: datetime, outcome: str) -> None:
+        """As an event says, which may be about one container or about a pod of this name before it."""
+        if not self._stays:
+            self.ended, self.outcome = self.ended or at, self.outcome or outcome
+
+    def stay(self) -> None:
+        """It is there, and nobody has told it to go: no event was its end."""
+        self._stays = True
+        self.ended, self.outcome = None, ""
+
+    @property
+    def ended_unknown(self) -> bool:
+        return bool(self.outcome) and self.ended is None
 
 
 class History:
@@ -79,12 +94,24 @@ class History:
         self._pods: dict[str, SeenPod] = {}
         self._submitted: dict[Unit, tuple[datetime, str]] = {}
         self._ended: dict[Unit, tuple[datetime, str]] = {}
+        self._made: Counter[Unit] = Counter()
+        """How often each was made, where the source says so."""
         self._parts = 0
         self.others: Counter[str] = Counter()
         """Objects that say nothing about jobs, by kind."""
 
+    def made(self, unit: Unit) -> None:
+        """A pod or a job is made; under a name that was there before, it is another one."""
+        self._made[unit] += 1
+
+    def called(self, unit: Unit) -> Unit:
+        """The latest of this name. No object can be called like those after the first."""
+        number = self._made[unit]
+        return unit if number < 2 else (unit[0], f"{unit[1]}#{number}")
+
     def pod(self, line: Line, key: str) -> SeenPod:
-        return self._pods.setdefault(key, SeenPod(line, key))
+        _, called = self.called(("Pod", key))
+        return self._pods.setdefault(called, SeenPod(line, called))
 
     def submitted(self, unit: Unit, at: datetime, queue: str) -> None:
         self._submitted.setdefault(unit, (at, queue))
@@ -109,7 +136,7 @@ class History:
         elif owner is not None and owner.kind in PARTS_OF_NODES:
             seen.unit = owner.kind, seen.key
         elif owner is not None and owner.kind not in SERVICES:
-            seen.unit = owner.kind, f"{namespace}/{owner.name}"
+            seen.unit = self.called((owner.kind, f"{namespace}/{owner.name}"))
         queue = pod.metadata.labels.get(well_known.QUEUE_LABEL, "")
         seen.queue = f"{namespace}/{queue}" if queue else ""
 
@@ -170,6 +197,9 @@ class History:
             yield f"{counted(running, 'job')} had not ended, or never ran"
         if unknown := sum(each.gpu is None for each in records):
             yield f"{counted(unknown, 'job')} of unknown size: the source has not what their pods ask for"
+        if vague := sum(pod.ended_unknown for pod in self._pods.values()):
+            verb = "has" if vague == 1 else "have"
+            yield f"{counted(vague, 'pod')} {verb} ended, and nothing says when"
         if self._parts:
             yield f"{counted(self._parts, 'pod')} of DaemonSets and nodes left out: they are part of a node"
         if self.others:
@@ -182,7 +212,7 @@ def _together(pods: list[SeenPod]) -> int:
     """How many ran at the same time at most: a pod that took the place of a failed one is no other."""
     changes: list[tuple[datetime, int]] = []
     for pod in pods:
-        if pod.started is not None:
+        if pod.started is not None and not pod.ended_unknown:
             changes.append((pod.started, 1))
             if pod.ended is not None:
                 changes.append((pod.ended, -1))
