@@ -25,7 +25,7 @@ from reprieve.server.errors import (
     unsupported_media_type,
 )
 from reprieve.server.field_validation import check_applied, validate_fields
-from reprieve.server.http.aside import aside
+from reprieve.server.http.aside import LARGE_BYTES, aside
 from reprieve.server.http.duplicates import duplicate_fields
 from reprieve.server.http.negotiation import (
     JSON,
@@ -49,6 +49,9 @@ from reprieve.server.storage import Record
 _LONGEST_WARNING = 256
 _PATCHES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY_PATCH)
 
+PATCH_ATTEMPTS = 5
+"""How often a patch is tried beside which others write: as often as kube-apiserver does."""
+_MANY_OPERATIONS = 200
 _GROWN = 4
 """How many times as many fields as may be sent an object may have that patches made larger."""
 _HAVE_PODS = frozenset(
@@ -266,17 +269,16 @@ class Call:
             raise invalid("meta.k8s.io", "PatchOptions", "", [cause])
         return media, patch
 
+    async def is_much(self, media: str, patch: Any) -> bool:
+        """Many operations, copies, of which each may be large, or lists that may be merged with long ones."""
+        if media != JSON_PATCH:
+            return len(await self.body()) >= LARGE_BYTES
+        copies = any(isinstance(each, dict) and each.get("op") == "copy" for each in patch)
+        return copies or len(patch) >= _MANY_OPERATIONS
+
     async def delete_options(self) -> tuple[DeleteOptions, bool]:
         body = await self.body()
-        raw = (
-            read_document(self.request.headers.get("Content-Type", ""), body, self.limits)
-            if body.strip()
-            else {}
-        )
-        try:
-            options = msgspec.convert(raw or {}, DeleteOptions)
-        except msgspec.ValidationError as error:
-            raise bad_request(f"DeleteOptions: {error}") from None
+        options = await aside(len(body), lambda: self._read_options(body))
         query = self.query
         grace = query.get("gracePeriodSeconds", "")
         if grace and options.grace_period_seconds is None:
@@ -286,6 +288,14 @@ class Call:
         if query.get("propagationPolicy") and options.propagation_policy is None:
             options = msgspec.structs.replace(options, propagation_policy=query["propagationPolicy"])
         return options, self.dry_run() or bool(options.dry_run)
+
+    def _read_options(self, body: bytes) -> DeleteOptions:
+        media = self.request.headers.get("Content-Type", "")
+        raw = read_document(media, body, self.limits) if body.strip() else {}
+        try:
+            return msgspec.convert(raw or {}, DeleteOptions)
+        except msgspec.ValidationError as error:
+            raise bad_request(f"DeleteOptions: {error}") from None
 
 
 def _quotable(text: str) -> str:
