@@ -8,9 +8,11 @@ import pytest
 
 from reprieve.server.patch import JSON_PATCH
 from tests.server.test_stalls import OPERATIONS, YAML, Heavy, answered
-from tests.server.wire import CONFIG_MAPS, PODS, config_map, connected
+from tests.server.wire import CONFIG_MAPS, PODS, config_map, connected, pod
 from tests.steps import LONGEST_SECONDS, counted_steps
 
+GROUPS = "/apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups"
+TABLE = {"Accept": "application/json;as=Table;g=meta.k8s.io;v=v1"}
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 
 
@@ -73,3 +75,22 @@ async def test_a_scale_patched_while_others_write_builds_on_what_they_wrote() ->
         answers = await asyncio.gather(*(scaled(1) for _ in range(6)))
         assert sorted(answers) == [200, 422, 422, 422, 422, 422]
         assert (await wire.get(path)).body["spec"]["replicas"] == 2
+
+
+async def test_tables_of_a_watch_are_drawn_beside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`kubectl get podgroups -w`: every group counted all pods anew, in one step of the loop."""
+    gang = {"schedulingPolicy": {"gang": {"minCount": 1}}}
+    groups = [{"metadata": {"name": f"g{number}"}, "spec": gang} for number in range(100)]
+    async with connected() as wire:
+        for group in groups:
+            assert (await wire.post(GROUPS, group)).status == 201
+        placed: dict[str, Any] = {"nodeName": "n", "schedulingGroup": {"podGroupName": "g7"}}
+        await asyncio.gather(*(wire.post(PODS, pod(f"p{n}", **placed)) for n in range(2_000)))
+        with counted_steps(monkeypatch) as steps:
+            url = f"{wire.server.url}{GROUPS}?watch=1&timeoutSeconds=1"
+            async with wire.session.get(url, headers=TABLE) as stream:
+                lines = (await stream.read()).splitlines()
+        assert steps.longest < LONGEST_SECONDS, steps.what
+        rows = [json.loads(line)["object"]["rows"][0]["cells"][:5] for line in lines]
+        listed = (await wire.get(GROUPS, **TABLE)).body["rows"]
+        assert rows == [row["cells"][:5] for row in listed]

@@ -39,7 +39,7 @@ from reprieve.server.http.negotiation import (
 )
 from reprieve.server.http.paths import Target
 from reprieve.server.http.rendering import Renderer
-from reprieve.server.operations.groups import GROUPS, placed_pods
+from reprieve.server.operations.groups import GROUPS
 from reprieve.server.operations.reads import Page
 from reprieve.server.patch import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
 from reprieve.server.registry import ResourceInfo
@@ -104,11 +104,11 @@ class Call:
 
     def renderer(self) -> Renderer:
         is_group = self.resource.storage_key == GROUPS
-        placed = partial(placed_pods, self.backend.store, self.scope) if is_group else None
+        pods = partial(self.backend.store.collection("pods").scan, self.scope) if is_group else None
         include, now = self.query.get("includeObject", ""), self.backend.clock()
         if self.output.form == "table" and include not in ("", "None", "Metadata", "Object"):
             raise bad_request(f'unrecognized includeObject value: "{include[:64]}"')
-        return Renderer(self.resource, self.output, include, now, placed)
+        return Renderer(self.resource, self.output, include, now, pods)
 
     def answer(self, body: bytes, status: int = 200, content_type: str = JSON) -> web.Response:
         response = web.Response(body=body, status=status, content_type=content_type)
@@ -119,12 +119,12 @@ class Call:
 
     async def answer_record(self, record: Record, status: int = 200) -> web.Response:
         renderer = self.renderer()
-        body = await aside(renderer.effort((record,)), lambda: renderer.object(record))
+        body = await aside(renderer.begin((record,)), lambda: renderer.object(record))
         return self.answer(body, status, renderer.content_type)
 
     async def answer_page(self, page: Page) -> web.Response:
         renderer = self.renderer()
-        body = await aside(renderer.effort(page.records), lambda: renderer.page(page))
+        body = await aside(renderer.begin(page.records), lambda: renderer.page(page))
         return self.answer(body, content_type=renderer.content_type)
 
     async def body(self) -> bytes:
