@@ -299,3 +299,32 @@ def test_a_class_with_the_number_of_an_older_one_is_under_its_own_budgets(
     new = cluster.class_of(cluster.pods.row_of["a/q"])
     assert new.id == old.id
     assert cluster.budgets.covering(new) == ()
+
+
+def test_a_node_that_cannot_be_read_leaves_no_trace() -> None:
+    """It had its slot by then: decisions, pods on it and its own end failed on what the slot lacked."""
+    cluster, odd = bulk([pod("a", 1)]), node("odd", 2)
+    odd["status"]["allocatable"] = {"cpu": "none"}
+    with pytest.raises(InvalidObject):
+        cluster.set(decode(odd))
+    plan = decide(cluster, Reference.parse("Pod/a/a"), Configuration.load(None), 0)
+    assert not plan.placements
+    put(cluster, pod("on-it", 1, on="odd"))
+    assert cluster.pods.node[cluster.pods.row_of["a/on-it"]] == LOST
+    cluster.remove(Node, "odd")
+    put(cluster, node("odd", 2))
+    assert cluster.pods.node[cluster.pods.row_of["a/on-it"]] == cluster.nodes.slot_of["odd"]
+
+
+def test_a_running_pod_that_cannot_be_read_any_more_keeps_what_it_uses() -> None:
+    """It was taken off its node by then, and others were placed on what it uses."""
+    cluster = bulk([node("n1", 2), pod("runs", 2, on="n1"), pod("waits", 1)])
+    odd = pod("runs", 2, on="n1")
+    odd["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "none"}}
+    for _ in range(2):
+        with pytest.raises(InvalidObject):
+            cluster.set(decode(odd))
+    assert not decide(cluster, Reference.parse("Pod/a/waits"), Configuration.load(None), 0).placements
+    cluster.remove(Pod, "a/runs")
+    assert decide(cluster, Reference.parse("Pod/a/waits"), Configuration.load(None), 0).placements
+    assert not cluster.nodes.used.any()

@@ -125,3 +125,17 @@ async def test_an_object_that_cannot_be_shown_hides_no_other(caplog: pytest.LogC
     sink.apply("ADDED", views(pod("poison", 1))[0])
     assert shown == ["a", "z"]
     assert "Pod default/poison cannot be shown" in caplog.text
+
+
+def test_an_object_that_went_unread_is_shown_no_more() -> None:
+    removed: list[str] = []
+
+    class Told(Inventory):
+        def remove(self, object: Any) -> None:
+            removed.append(object.key)
+
+    sink = feed._IntoInventory(Told())
+    sink.replace(views(pod("a", 1), pod("b", 1)))
+    sink.vanished("default", "a")
+    sink.vanished("default", "never-known")
+    assert removed == ["default/a"]

@@ -16,6 +16,7 @@ from reprieve.objects.decode import decode
 from reprieve.server import EmbeddedServer
 from tests.builders import cluster_queue, owned_by
 from tests.dashboard.manifests import node, pod, pod_group, put
+from tests.effort import in_proportion
 
 NOW = datetime(2026, 11, 15, 21, 0, tzinfo=UTC)
 
@@ -30,6 +31,19 @@ def everything() -> Inventory:
     put(shown, node("train-node"), pod_group("train", 2), cluster_queue("training", 4))
     put(shown, pod("train", group="train"), pod("x", metadata=owner), pod("other"))
     return shown
+
+
+def test_owners_of_very_many_kinds_cost_as_much_as_they_are():
+    """A pod may name any kind as its owner: for each of them all owners were looked at, in one step."""
+
+    def work(kinds: int):
+        shown = Inventory()
+        for number in range(kinds):
+            owner = {"ownerReferences": [{**owned_by("Job", "x"), "kind": f"Kind{number}"}]}
+            put(shown, pod(f"p{number}", metadata=owner))
+        return lambda: asyncio.run(search("nowhere", shown))
+
+    in_proportion(work, 30)
 
 
 async def test_every_kind_is_found_the_name_itself_first():

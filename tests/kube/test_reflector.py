@@ -1,10 +1,11 @@
 """List, watch, resume, start over: the local copy is right after every kind of interruption."""
 
 import asyncio
+import json
 
 import pytest
 
-from reprieve.kube import PODS, Backoff, Change, Informer, Reflector, Stream
+from reprieve.kube import PODS, Backoff, Change, Informer, Reflector, Response, Stream
 from reprieve.objects import Pod
 from tests.controllers.virtual_time import run_virtually
 from tests.kube.apiserver import Script, bookmark, event, listing, status, stored, stream
@@ -229,6 +230,47 @@ async def test_one_unreadable_object_does_not_stop_the_others():
     script = Script(
         listing(odd, stored("a")), stream(event("ADDED", odd), event("ADDED", stored("b", 7)), hold=True)
     )
+    _, changes, _ = await follow(script, lambda i, c: len(c) == 2)
+    assert summary(changes) == [("ADDED", "a"), ("ADDED", "b")]
+
+
+def nested(name, levels, revision=6):
+    """What an API server keeps, and no decoder here reads: it allows ten thousand levels."""
+    text = json.dumps(stored(name, revision, parameters="DEEP"))
+    return text.replace('"DEEP"', "[" * levels + "]" * levels).encode()
+
+
+@pytest.mark.parametrize("levels", [995, 1_500, 9_000])
+async def test_an_object_nested_without_end_hides_nobody_else(levels, caplog):
+    deep = nested("deep", levels)
+    page = b'{"metadata":{"resourceVersion":"5"},"items":[%b,%b,%b]}'
+    items = [json.dumps(stored("a")).encode(), deep, json.dumps(stored("b")).encode()]
+    added = b'{"type":"ADDED","object":%b}\n' % deep
+    script = Script(
+        Response(200, page % tuple(items), {}), stream(added, event("ADDED", stored("c", 7)), hold=True)
+    )
+    _, changes, paused = await follow(script, lambda i, c: len(c) == 3)
+    assert summary(changes) == [("ADDED", "a"), ("ADDED", "b"), ("ADDED", "c")]
+    assert paused == []
+    assert all("ns/deep" in record.getMessage() for record in caplog.records)
+
+
+@pytest.mark.parametrize("last", [nested("a", 5), nested("a", 9_000)], ids=["of no type", "too deep"])
+async def test_an_object_deleted_in_a_state_that_nobody_can_read_is_gone(last):
+    """It would count as there for as long as the stream goes on, with whatever it holds."""
+    last = last.replace(b'"containers": [', b'"containers": 5, "before": [')
+    lines = [b'{"type":"%b","object":%b}\n' % (type, last) for type in (b"MODIFIED", b"DELETED")]
+    script = Script(listing(stored("a"), stored("b")), stream(*lines, hold=True))
+    informer, changes, _ = await follow(script, lambda i, c: len(c) == 3)
+    assert summary(changes) == [("ADDED", "a"), ("ADDED", "b"), ("DELETED", "a")]
+    assert len(informer) == 1
+
+
+async def test_a_deletion_that_names_nobody_is_passed_over():
+    odd = {"metadata": {"name": None}, "spec": {"containers": 5}}
+    unknown = {"metadata": {"name": "x"}, "spec": {"containers": 5}}
+    events = [event("DELETED", odd), event("DELETED", unknown), event("DELETED", {"metadata": 5})]
+    script = Script(listing(stored("a")), stream(*events, event("ADDED", stored("b", 7)), hold=True))
     _, changes, _ = await follow(script, lambda i, c: len(c) == 2)
     assert summary(changes) == [("ADDED", "a"), ("ADDED", "b")]
 

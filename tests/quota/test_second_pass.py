@@ -119,6 +119,18 @@ def test_without_fail_fast_it_waits_longer_and_longer() -> None:
     assert is_true(quota.cache.workloads["default/w"].workload, "QuotaReserved")
 
 
+def test_on_a_clock_that_was_set_back_it_waits_no_longer() -> None:
+    wide = running(asking("w", 2, {"required": RACK}), "r1-a", "r1-b")
+    quota = loaded(*racks("r1-a"), lost(wide, "r1-b"), TASFailedNodeReplacementFailFast=False)
+    cycle(quota, NOW)
+    before = NOW - timedelta(hours=1)
+    assert quota.has_heads(before)
+    assert quota.second_passes.seconds_left(before) == 30
+    cycle(quota, before)
+    assert not quota.has_heads(before)
+    assert quota.second_passes.seconds_left(before) == 2
+
+
 def test_domains_are_given_once_the_provisioned_nodes_exist() -> None:
     spec = {"controllerName": "kueue.x-k8s.io/provisioning-request"}
     check = builders.kueue("AdmissionCheck", "prov", spec)

@@ -245,3 +245,25 @@ class TestWakeUps:
     def test_a_group_is_tried_once_when_its_pods_come_together(self):
         world = World(node("n1", 10), pod_group("g", 3), *(pod(f"p{i}", group="g") for i in range(5)))
         assert [cycle.pods for cycle in world.run()] == [5]
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=8), st.floats(0, 10_000))
+def test_pauses_are_as_long_on_a_clock_that_was_set_back(kinds, seconds):
+    units = [queued(f"Pod/ns/{number}", 0, 0) for number in range(len(kinds))]
+    queue = queue_with(*units)
+    drain(queue)
+    enter = (
+        lambda unit: queue.back_off(unit, 20_000),
+        lambda unit: queue.rest(unit, 20_000),
+        lambda unit: queue.pause(unit, 20_007),
+        lambda unit: queue.gate(unit, "why"),
+    )
+    for unit, kind in zip(units, kinds, strict=True):
+        enter[kind](unit)
+    before = queue.next_ready()
+    queue.turn_back(seconds)
+    after = queue.next_ready()
+    assert after == (None if before is None else pytest.approx(before - seconds))
+    assert drain(queue, 20_301 - seconds) == [
+        str(unit.ref) for unit, kind in zip(units, kinds, strict=True) if kind != 3
+    ]

@@ -11,6 +11,7 @@ from reprieve.objects import Reference
 from reprieve.objects.decode import decode
 from reprieve.scheduler.actions import ActionError, Bind, BindGang, SetPodCondition
 from tests.builders import node
+from tests.controllers.virtual_time import run_virtually
 from tests.scheduler.bench import Bench
 from tests.scheduler.world import pod, pod_group
 
@@ -214,3 +215,47 @@ class TestLanes:
             tasks.submit([str(index)], work)
         await tasks.idle()
         assert most == 3
+
+
+class TestAClockThatIsSetBack:
+    """By an hour, as when somebody corrects it: nothing waits for an hour longer than it would have."""
+
+    async def set_back(self, bench):
+        await asyncio.sleep(0.5)
+        self.ahead = 0.0
+        bench.actions.refuse.clear()
+        await asyncio.sleep(30)
+
+    def bench(self, *documents):
+        self.ahead = 3600.0
+        loop = asyncio.get_running_loop()
+        return Bench(*documents, clock=lambda: 1_000_000 + self.ahead + loop.time())
+
+    def test_a_unit_that_pauses_is_tried_again(self):
+        async def main():
+            bench = self.bench(node("n1", 1), pod("a", 1))
+            bench.actions.refuse.add(("bind", "ns/a"))
+            async with bench.running():
+                await self.set_back(bench)
+            assert bench.verbs("bind") == [("bind", "a"), ("bind", "a")]
+
+        run_virtually(main())
+
+    def test_a_pod_that_may_not_be_tried_yet_is_told_why(self):
+        async def main():
+            bench = self.bench(node("n1", 1), pod("a", 1, group="nowhere"))
+            async with bench.running():
+                await self.set_back(bench)
+            assert [key for _, key in bench.verbs("pod-condition")] == ["a"]
+
+        run_virtually(main())
+
+    def test_what_was_left_unfinished_is_looked_for(self, monkeypatch):
+        async def main():
+            bench, looks = self.bench(node("n1", 1)), []
+            monkeypatch.setattr(bench.core, "recover", lambda now: looks.append(now) or [])
+            async with bench.running():
+                await self.set_back(bench)
+            assert len(looks) == 3, "at first, and every ten seconds from when it was noticed"
+
+        run_virtually(main())

@@ -61,6 +61,16 @@ def test_after_ten_minutes_without_a_volume_the_pod_waits_again_and_its_claim_is
     play(story, *waiting(MADE), pace=2000)
 
 
+def test_a_clock_that_is_set_back_meanwhile_adds_ten_minutes_at_most() -> None:
+    async def story(store: Store, life: Life) -> None:
+        await until(lambda: life.reserved == {"ns/c": "n1"})
+        await asyncio.sleep(300)
+        life.set_back = 36_000.0
+        await until(lambda: "binding volumes: context deadline exceeded" in told(life), 700)
+
+    play(story, *waiting(MADE), pace=2000)
+
+
 def test_a_provisioner_that_gives_up_puts_the_pod_back_and_the_next_attempt_succeeds() -> None:
     async def story(store: Store, life: Life) -> None:
         await until(lambda: 'provisioning failed for PVC "c"' in told(life))

@@ -142,7 +142,9 @@ class Life(Recorded):
         self._last, self._done, self._count = last, done, 0
         self.core = Core(Configuration.load(None), "reprieve")
         loop = asyncio.get_running_loop()
-        self.shell = Shell(self.core, self, clock=lambda: 1_000_000.0 + loop.time())
+        self.set_back = 0.0
+        """By how many seconds somebody set its clock back."""
+        self.shell = Shell(self.core, self, clock=lambda: 1_000_000.0 + loop.time() - self.set_back)
         for kind in KINDS:
             for each in store.of(kind):
                 self.shell.observe(Change("ADDED", None, decode(each)))

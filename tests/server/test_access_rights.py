@@ -281,3 +281,14 @@ async def test_everything_that_somebody_may_do_can_be_listed(wire: Wire) -> None
     assert "pods" in core["resources"]
     assert "secrets" not in core["resources"]
     assert "rbac.authorization.k8s.io" not in json.dumps(read.body["status"])
+
+
+@pytest.mark.parametrize("odd", [5, True, "abc", {"a": 1}, [None], [["x"]]], ids=str)
+async def test_a_review_whose_lists_are_none_is_a_bad_request(wire: Wire, odd: Any) -> None:
+    question = {"resourceAttributes": {"verb": "get", "resource": "pods"}}
+    for path, spec in (
+        (f"{AUTHORIZATION}/subjectaccessreviews", {"groups": odd, **question}),
+        (f"{AUTHENTICATION}/tokenreviews", {"audiences": odd, "token": wire.server.token}),
+    ):
+        refused = await wire.post(path, {"spec": spec})
+        assert (refused.status, "expected a list of strings" in refused.message) == (400, True)

@@ -51,13 +51,31 @@ def test_a_damaged_file_keeps_the_server_closed_with_a_sentence(data: Path, name
     raw = DAMAGES[damage](path.read_bytes())
     assert raw is not None
     path.write_bytes(raw)
-    if (name, damage) == ("state.db", "empty"):  # an empty file is a new database to SQLite
-        start(data)
-        return
     with pytest.raises(DataDirectoryUnusable) as refused:
         start(data)
     assert str(data) in str(refused.value)
     assert path.read_bytes() == raw
+
+
+@pytest.mark.parametrize("name", [*FILES, "kubeconfig", "serving.pem"])
+def test_a_file_that_is_none_keeps_the_server_closed_with_a_sentence(data: Path, name: str) -> None:
+    """A directory stands for whatever the system refuses to read or to write."""
+    (data / name).unlink()
+    (data / name).mkdir()
+    with pytest.raises(DataDirectoryUnusable) as refused:
+        start(data)
+    assert str(data) in str(refused.value)
+
+
+def test_a_first_start_that_was_killed_at_once_is_no_damage(tmp_path: Path) -> None:
+    (tmp_path / "lock").touch()
+    (tmp_path / "state.db").touch()
+    start(tmp_path)
+
+
+def test_a_database_that_was_deleted_is_begun_anew(data: Path) -> None:
+    (data / "state.db").unlink()
+    start(data)
 
 
 def test_a_key_that_is_gone_is_not_replaced_behind_the_clients_back(data: Path) -> None:

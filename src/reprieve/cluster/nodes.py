@@ -110,19 +110,19 @@ class NodeTable:
         return len(self.names)
 
     def set(self, node: Node) -> int:
-        """Add or update a node; returns its slot."""
+        """Add or update a node; returns its slot. Raises `InvalidObject` before anything has changed."""
         slot = self.slot_of.get(node.name)
+        old = None if slot is None else self.objects[slot]
+        if slot is not None and old is not None and _reads_the_same(old, node):
+            self.objects[slot] = node
+            return slot
+        offered = read_amounts(node.status.allocatable or node.status.capacity, node)
         if slot is None:
             slot = self._take_slot(node.name)
             self.images.version += 1
-        old = self.objects[slot]
-        if old is not None and _reads_the_same(old, node):
-            self.objects[slot] = node
-            return slot
         self.objects[slot] = node
         self.images.replace(slot, old.status.images if old is not None else (), node.status.images)
         self._set_zone(slot, node)
-        offered = read_amounts(node.status.allocatable or node.status.capacity, node)
         if old is not None:
             self.allocatable[:, slot] = 0
         for name, number in offered.items():

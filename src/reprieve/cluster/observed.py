@@ -141,19 +141,22 @@ class Observed(Supposed):
             return
         where = pod.spec.node_name
         if row is None:
+            cls = self.classes.join(pod).id  # first of all: what cannot be read leaves no trace
             self.groups.forget_ended(key)
             row = self.pods.add(key)
         else:
-            self._withdraw(row)
             assumed = self.pods.node[row] >= 0 and not self.pods.info[row].node_name
             if assumed and not where:  # until the API shows it somewhere, it stays where it was assumed
                 where = self.nodes.names[self.pods.node[row]]
             if self._stays(row, pod, where):
+                self._withdraw(row)
                 self._describe(row, pod)
                 return
+            cls = self.classes.join(pod).id
+            self._withdraw(row)
             self._unplace(row)
             self.classes.leave(int(self.pods.cls[row]))
-        self.pods.cls[row] = self.classes.join(pod).id
+        self.pods.cls[row] = cls
         self._describe(row, pod)
         self._settle(row, pod, where)
 

@@ -126,6 +126,11 @@ class _IntoInventory:
             except Exception:  # one odd object must not hide the others
                 log.exception("%s %s cannot be shown", object.__class__.__name__, object.key)
 
+    def vanished(self, namespace: str, name: str) -> None:
+        known = self._known.pop(f"{namespace}/{name}" if namespace else name, None)
+        if known is not None:
+            self._inventory.remove(known)
+
 
 def _named(obj: Any) -> Object:
     """The object's kind and name, enough to remove it later."""

@@ -1,7 +1,6 @@
 """Search over everything the page shows, by any part of a name."""
 
 import asyncio
-from collections.abc import Iterable
 from heapq import nsmallest
 from typing import Any
 
@@ -31,10 +30,9 @@ async def search(text: str, inventory: Inventory) -> View:
     words = text.lower().split()
     items: list[View] = []
     total = 0
-    owners = {owner.partition("/")[0]: None for owner in inventory.by_owner}
     for kind, names in (
         *((kind, getattr(inventory, table)) for kind, table in TABLES),
-        *_owners(inventory, owners),
+        *_owners(inventory).items(),
     ):
         found = await _matches(words, kind, list(names))
         total += len(found)
@@ -44,12 +42,13 @@ async def search(text: str, inventory: Inventory) -> View:
     return {"items": items[:MOST], "total": total}
 
 
-def _owners(inventory: Inventory, kinds: Iterable[str]) -> list[tuple[str, list[str]]]:
-    """Jobs and the like, which are known by their pods."""
-    return [
-        (kind, [owner.partition("/")[2] for owner in inventory.by_owner if owner.startswith(f"{kind}/")])
-        for kind in kinds
-    ]
+def _owners(inventory: Inventory) -> dict[str, list[str]]:
+    """Jobs and the like, which are known by their pods, by kind: a pod may name any."""
+    found: dict[str, list[str]] = {}
+    for owner in inventory.by_owner:
+        kind, _, name = owner.partition("/")
+        found.setdefault(kind, []).append(name)
+    return found
 
 
 async def _matches(words: list[str], kind: str, names: list[str]) -> list[str]:

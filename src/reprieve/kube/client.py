@@ -25,10 +25,11 @@ import msgspec
 from reprieve.kube import kubeconfig
 from reprieve.kube.errors import ApiError, Fenced, TransportError, from_body
 from reprieve.kube.http_transport import HttpTransport
+from reprieve.kube.nesting import read_event, read_page
 from reprieve.kube.pacing import Backoff, RateLimit, Sleep
 from reprieve.kube.resources import PODS, Discovery, Resource
 from reprieve.kube.transport import Request, Response, Transport
-from reprieve.kube.wire import Decode, ListPage, WatchEvent, decoder_of, lines
+from reprieve.kube.wire import Decode, WatchEvent, decoder_of, lines
 
 log = logging.getLogger(__name__)
 
@@ -149,7 +150,7 @@ class Client:
             if token:
                 page_query["continue"] = token
             body = await self.request("GET", path, query=page_query)
-            page = msgspec.json.decode(body, type=ListPage)
+            page = read_page(body)
             items.extend(decode(raw) for raw in page.items or ())
             token = page.metadata.continue_ or ""
             if not token:
@@ -196,7 +197,7 @@ class Client:
                 body = b"".join([chunk async for chunk in stream.chunks])
                 raise from_body(stream.code, body, retry_after(stream.headers))
             async for line in lines(stream.chunks):
-                yield msgspec.json.decode(line, type=WatchEvent)
+                yield read_event(line)
 
     # Discovery
 

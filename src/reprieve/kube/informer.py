@@ -108,6 +108,11 @@ class Informer:
         else:
             self._put(key_of(object), object)
 
+    def vanished(self, namespace: str, name: str) -> None:
+        old = self._objects.get((namespace, name))
+        if old is not None:
+            self._delete((namespace, name), old)
+
     def _put(self, key: tuple[str, str], object: Any) -> None:
         old = self._objects.get(key)
         if old is not None and uid_of(old) != uid_of(object):

@@ -31,6 +31,7 @@ from reprieve.kube.errors import (
     from_status,
     missing_right,
 )
+from reprieve.kube.nesting import TOO_DEEP, name_in
 from reprieve.kube.pacing import Backoff, Sleep
 from reprieve.kube.resources import Resource
 from reprieve.kube.wire import Bookmark, WatchEvent, decoder_of, revision_of
@@ -53,6 +54,9 @@ class Sink(Protocol):
 
     def apply(self, type: str, object: Any) -> None:
         """One object was ADDED, MODIFIED or DELETED."""
+
+    def vanished(self, namespace: str, name: str) -> None:
+        """One object was deleted in a state that cannot be read; it may never have been known."""
 
 
 @dataclass(slots=True)
@@ -206,6 +210,9 @@ class Reflector:
             return
         object = self._object(event)
         if object is None:
+            if event.type == "DELETED":  # what was known of it before is no longer so
+                gone = name_in(event.object)
+                self._sink.vanished(gone.namespace, gone.name)
             return
         if stream.initial:
             stream.first.append(object)
@@ -244,6 +251,7 @@ class Reflector:
         """The object, or None for one we cannot read: one odd document must not stop all the others."""
         try:
             return self._decode_one(raw)
-        except (InvalidObject, msgspec.MsgspecError) as error:
-            log.error("ignoring a %s that cannot be read: %s", self.resource.kind, error)
+        except (InvalidObject, msgspec.MsgspecError, RecursionError) as error:
+            why = TOO_DEEP if isinstance(error, RecursionError) else error
+            log.error("ignoring %s %s, which cannot be read: %s", self.resource.kind, name_in(raw), why)
             return None

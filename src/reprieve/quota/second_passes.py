@@ -31,11 +31,20 @@ class SecondPasses:
     def next_due(self) -> datetime | None:
         return min(self._due.values()) if self._due else None
 
+    def seconds_left(self, now: datetime) -> float | None:
+        """Until the next one is due; None when nobody waits."""
+        due = self.next_due()
+        return None if due is None else min(due - now, LONGEST).total_seconds()
+
+    def is_due(self, due: datetime, now: datetime) -> bool:
+        """Nobody is told to wait for longer than the longest wait: the clock was set back since."""
+        return not now < due <= now + LONGEST
+
     def take(self, workloads: Mapping[str, WorkloadInfo], now: datetime) -> list[WorkloadInfo]:
         """Those whose turn it is, in the order of their names."""
         if not self._due:
             return []
-        ready = sorted(key for key, due in self._due.items() if due <= now)
+        ready = sorted(key for key, due in self._due.items() if self.is_due(due, now))
         for key in ready:
             del self._due[key]
         return [workloads[key] for key in ready if key in workloads]

@@ -345,7 +345,7 @@ class Quota:
         """Whether a cycle would have a workload to try; `now`: one that waits for domains counts, too."""
         self.cache.refresh()
         due = self.second_passes.next_due()
-        if due is not None and now is not None and due <= now:
+        if due is not None and now is not None and self.second_passes.is_due(due, now):
             return True
         queues = self.cache.queues
         for name, pending in self.pending.items():  # noqa: SIM110 - asked before and after every cycle

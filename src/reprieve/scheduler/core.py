@@ -91,6 +91,12 @@ class Core:
             return told if ready is None else ready
         return min(ready, told)
 
+    def turn_back(self, seconds: float) -> None:
+        """The clock was set back: nobody pauses, or is told, later because of it."""
+        self.queue.turn_back(seconds)
+        untold = self.memory.untold
+        untold.update({ref: since - seconds for ref, since in untold.items()})
+
     def has_work(self, until: float) -> bool:
         """Whether there may be a unit to try, or something to do by itself before `until`."""
         if self.queue.may_be_ready:

@@ -214,6 +214,13 @@ class Queue:
         _first(self._overdue, State.UNSCHEDULABLE)
         return min((heap[0][0] for heap in (self._backoff, self._overdue) if heap), default=None)
 
+    def turn_back(self, seconds: float) -> None:
+        """The clock was set back: pauses stay as long as they were."""
+        for heap in (self._backoff, self._overdue):  # everybody in the same order: each is a heap as before
+            heap[:] = [(due - seconds, ticket, unit) for due, ticket, unit in heap]
+        for unit in self.units.values():
+            unit.ready_at -= seconds
+
     def _failed(self, unit: QueuedUnit, now: float) -> None:
         unit.failures += 1
         unit.ready_at = now + self._pauses.after(unit.failures, len(unit.pods))

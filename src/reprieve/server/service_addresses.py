@@ -5,6 +5,8 @@ shows them, and a kube-apiserver without kube-proxy gives them out all the same.
 """
 
 import zlib
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator
 from ipaddress import ip_address, ip_network
 
@@ -22,10 +24,13 @@ Place = tuple[str, str]
 
 class ServiceAddresses:
     def __init__(self, store: Store) -> None:
+        self._store = store
         self._held: dict[Place, set[str | int]] = {}
         """What every service has been given."""
+        self._holders: Counter[str | int] = Counter()
+        """By how many services each of these is held."""
         for record in store.collection(_SERVICES).scan(None):
-            self._held[record.namespace, record.name] = set(_given(record.object))
+            self._hold((record.namespace, record.name), set(_given(record.object)))
         store.listen(self._follow)
 
     def complete(self, document: Document, old: Document | None) -> None:
@@ -44,34 +49,50 @@ class ServiceAddresses:
             spec["clusterIPs"] = [spec["clusterIP"]]
         _set_families(spec)
         if spec.get("type") in _WITH_NODE_PORTS and spec.get("allocateLoadBalancerNodePorts") is not False:
-            for port in items(spec, "ports"):
-                if not port.get("nodePort"):
-                    port["nodePort"] = self._free_port(f"{seed}:{port.get('name', '')}:{port.get('port')}")
+            self._set_ports(document, seed)
+
+    def _set_ports(self, service: Document, seed: str) -> None:
+        """Each its own: what others hold, and what this service has already, is taken."""
+        without = [port for port in items(service, "spec", "ports") if not port.get("nodePort")]
+        if not without:
+            return
+        taken = {*_given(service), *self._written()}
+        free = [port for port in _NODE_PORTS if port not in self._holders and port not in taken]
+        for port in without:
+            wanted = _NODE_PORTS[
+                _number(f"{seed}:{port.get('name', '')}:{port.get('port')}") % len(_NODE_PORTS)
+            ]
+            port["nodePort"] = free.pop(bisect_left(free, wanted) % len(free)) if free else 0
 
     def _free_address(self, seed: str) -> str:
-        taken = self._taken()
+        taken, start = self._written(), _number(seed)
         usable = _RANGE.num_addresses - 2
-        start = zlib.crc32(seed.encode("utf-8", "replace"))
         found = (str(_RANGE[1 + (start + step) % usable]) for step in range(usable))
-        return next((address for address in found if address not in taken), "")
+        return next((each for each in found if each not in self._holders and each not in taken), "")
 
-    def _free_port(self, seed: str) -> int:
-        taken = self._taken()
-        start = zlib.crc32(seed.encode("utf-8", "replace"))
-        found = (_NODE_PORTS[(start + step) % len(_NODE_PORTS)] for step in range(len(_NODE_PORTS)))
-        return next((port for port in found if port not in taken), 0)
+    def _written(self) -> set[str | int]:
+        """What services hold that are not committed yet: those that come together share a commit."""
+        return {each for record in self._store.in_flight(_SERVICES) for each in _given(record.object)}
 
-    def _taken(self) -> set[str | int]:
-        return set().union(*self._held.values())
+    def _hold(self, place: Place, given: set[str | int]) -> None:
+        for each in self._held.pop(place, ()):
+            self._holders[each] -= 1
+            if not self._holders[each]:
+                del self._holders[each]
+        self._holders.update(given)
+        if given:
+            self._held[place] = given
 
     def _follow(self, changes: list[Change]) -> None:
         for change in changes:
             record = change.record
             if record.storage_key == _SERVICES:
-                if change.type == DELETED:
-                    self._held.pop((record.namespace, record.name), None)
-                else:
-                    self._held[record.namespace, record.name] = set(_given(record.object))
+                given = () if change.type == DELETED else _given(record.object)
+                self._hold((record.namespace, record.name), set(given))
+
+
+def _number(seed: str) -> int:
+    return zlib.crc32(seed.encode("utf-8", "replace"))
 
 
 def _given(service: Document) -> Iterator[str | int]:

@@ -44,6 +44,8 @@ __all__ = ["QuotaController", "run", "watching"]
 
 log = logging.getLogger(__name__)
 
+RETRY_SECONDS = 30.0
+"""How often a kind is looked for that was not served at the start."""
 PARAMETERS = (
     NAMESPACES,
     LIMIT_RANGES,
@@ -117,5 +119,23 @@ async def _follow(
     if served is None:
         level = logging.DEBUG if resource is RUNTIME_CLASSES else logging.WARNING  # old servers have none
         log.log(level, "%s is not served here (see `reprieve manifests crds`)", resource.kind)
+        later = keep_running(
+            f"quota: waiting for {resource.plural}", partial(_follow_later, client, resource, handler)
+        )
+        stack.push_async_callback(_end, asyncio.create_task(later, name=f"quota-{resource.plural}"))
         return
     await stack.enter_async_context(Informer(client, served, handler))
+
+
+async def _follow_later(client: Client, resource: Resource, handler: Callable[[Change], None]) -> None:
+    """Wait until the kind is installed, then follow it like the others."""
+    while (served := await client.served(resource)) is None:
+        await asyncio.sleep(RETRY_SECONDS)
+    log.info("%s is served now", resource.kind)
+    async with Informer(client, served, handler):
+        await asyncio.Event().wait()
+
+
+async def _end(task: "asyncio.Task[None]") -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)

@@ -122,10 +122,9 @@ class QuotaController:
 
     async def _woken(self) -> None:
         """Until something changed, or a workload that looks for domains is due again."""
-        due = self.quota.second_passes.next_due()
-        left = None if due is None else max(0.05, (due - self._now()).total_seconds())
+        left = self.quota.second_passes.seconds_left(self._now())
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._wake.wait(), left)
+            await asyncio.wait_for(self._wake.wait(), None if left is None else max(0.05, left))
         self._wake.clear()
 
     async def _carry_out(self, outcome: Outcome) -> None:

@@ -194,6 +194,7 @@ class Execution:
                 raise ActionError(f"device binding timeout: claim={bind.devices[0].claim.name}")
             await asyncio.sleep(pause)
             pause = min(1.5 * pause, LAST_LOOK)
+            end = min(end, self._clock() + DEVICES_TIMEOUT)  # a clock that went back makes it no longer
 
     async def _unuse_devices(self, bind: Bind) -> None:
         """Take back what was written for a pod that could not be bound, before its devices count as free."""

@@ -53,13 +53,23 @@ class Shell:
         self._sleeps_until = 0.0
         self._execution = Execution(core, actions, self.metrics, clock, self._rouse, tracing)
         self._revision = ""
+        self._latest = self._recovered = float("-inf")
+
+    def _now(self) -> float:
+        """The time. A clock that is set back takes along what waits: it would wait for as much longer."""
+        now = self._clock()
+        if now < self._latest:
+            self.core.turn_back(self._latest - now)
+            self._recovered -= self._latest - now
+        self._latest = now
+        return now
 
     def observe(self, change: Change) -> None:
         """An informer's handler."""
         self._revision = change.new.metadata.resource_version or self._revision
-        self.core.observe(change.type, change.old, change.new, self._clock())
+        self.core.observe(change.type, change.old, change.new, self._now())
         self._execution.observed(change.new)
-        if (run := run_of(change, self._clock())) is not None:
+        if (run := run_of(change, self._now())) is not None:
             self.records.add_run(run)
         if self._tracing is not None and change.type == "DELETED":
             self._tracing.gone(str(Reference.to(change.new)))
@@ -69,7 +79,7 @@ class Shell:
         """An informer's handler of its first list."""
         versions = (each.metadata.resource_version for each in reversed(objects))
         self._revision = next(filter(None, versions), self._revision)
-        self.core.observe_all(objects, self._clock())
+        self.core.observe_all(objects, self._now())
         for each in objects:
             self._execution.observed(each)
         self._rouse()
@@ -81,16 +91,16 @@ class Shell:
 
     async def run(self) -> None:
         """Schedule until cancelled. Every existing object must have been observed before."""
-        recovered = float("-inf")
+        self._recovered = float("-inf")
         try:
             while True:
-                now = self._clock()
-                if now - recovered >= RECOVER_EVERY:
-                    recovered = now
+                now = self._now()
+                if now - self._recovered >= RECOVER_EVERY:
+                    self._recovered = now
                     self._execution.perform(self.core.recover(now))
                 await self._cycles()
-                self._execution.perform(self.core.report(self._clock()))
-                ready, now = self.core.next_time(), self._clock()
+                self._execution.perform(self.core.report(self._now()))
+                ready, now = self.core.next_time(), self._now()
                 pause = RECOVER_EVERY if ready is None else min(max(0.0, ready - now), RECOVER_EVERY)
                 self._sleeps_until = now + pause
                 self._wake.clear()
@@ -122,11 +132,11 @@ class Shell:
 
     def _cycle(self) -> CycleResult | None:
         try:
-            return self.core.cycle(self._clock())
+            return self.core.cycle(self._now())
         except Exception as error:
             # A bug must not stop scheduling altogether: the unit reports it and waits.
             log.exception("a decision failed")
-            cycle = self.core.crashed(f"internal error: {error!r}", self._clock())
+            cycle = self.core.crashed(f"internal error: {error!r}", self._now())
             if cycle is None:
                 raise
             return cycle
@@ -135,10 +145,10 @@ class Shell:
         unit = str(cycle.unit)
         if self._tracing is not None:
             queued = self.core.queue.units.get(cycle.unit)
-            self._tracing.created(unit, self._clock() if queued is None else queued.since)
+            self._tracing.created(unit, self._now() if queued is None else queued.since)
         decision = self.records.add(
             Decision(
-                time=instant(self._clock()),
+                time=instant(self._now()),
                 controller="scheduler",
                 for_=unit,
                 outcome=cycle.outcome,

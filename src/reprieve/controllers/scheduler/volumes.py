@@ -72,3 +72,4 @@ class ClaimBinding:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_EVERY):
                     await changed.wait()
+            end = min(end, self._clock() + TIMEOUT)  # a clock that went back makes it no longer

@@ -25,7 +25,7 @@ from reprieve.server.errors import (
     unsupported_media_type,
 )
 from reprieve.server.field_validation import check_applied, validate_fields
-from reprieve.server.http.aside import aside
+from reprieve.server.http.aside import LARGE_BYTES, aside
 from reprieve.server.http.duplicates import duplicate_fields
 from reprieve.server.http.negotiation import (
     JSON,
@@ -39,7 +39,7 @@ from reprieve.server.http.negotiation import (
 )
 from reprieve.server.http.paths import Target
 from reprieve.server.http.rendering import Renderer
-from reprieve.server.operations.groups import GROUPS, placed_pods
+from reprieve.server.operations.groups import GROUPS
 from reprieve.server.operations.reads import Page
 from reprieve.server.patch import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
 from reprieve.server.registry import ResourceInfo
@@ -49,6 +49,9 @@ from reprieve.server.storage import Record
 _LONGEST_WARNING = 256
 _PATCHES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY_PATCH)
 
+PATCH_ATTEMPTS = 5
+"""How often a patch is tried beside which others write: as often as kube-apiserver does."""
+_MANY_OPERATIONS = 200
 _GROWN = 4
 """How many times as many fields as may be sent an object may have that patches made larger."""
 _HAVE_PODS = frozenset(
@@ -101,11 +104,11 @@ class Call:
 
     def renderer(self) -> Renderer:
         is_group = self.resource.storage_key == GROUPS
-        placed = partial(placed_pods, self.backend.store, self.scope) if is_group else None
+        pods = partial(self.backend.store.collection("pods").scan, self.scope) if is_group else None
         include, now = self.query.get("includeObject", ""), self.backend.clock()
         if self.output.form == "table" and include not in ("", "None", "Metadata", "Object"):
             raise bad_request(f'unrecognized includeObject value: "{include[:64]}"')
-        return Renderer(self.resource, self.output, include, now, placed)
+        return Renderer(self.resource, self.output, include, now, pods)
 
     def answer(self, body: bytes, status: int = 200, content_type: str = JSON) -> web.Response:
         response = web.Response(body=body, status=status, content_type=content_type)
@@ -116,12 +119,12 @@ class Call:
 
     async def answer_record(self, record: Record, status: int = 200) -> web.Response:
         renderer = self.renderer()
-        body = await aside(renderer.effort((record,)), lambda: renderer.object(record))
+        body = await aside(renderer.begin((record,)), lambda: renderer.object(record))
         return self.answer(body, status, renderer.content_type)
 
     async def answer_page(self, page: Page) -> web.Response:
         renderer = self.renderer()
-        body = await aside(renderer.effort(page.records), lambda: renderer.page(page))
+        body = await aside(renderer.begin(page.records), lambda: renderer.page(page))
         return self.answer(body, content_type=renderer.content_type)
 
     async def body(self) -> bytes:
@@ -266,17 +269,16 @@ class Call:
             raise invalid("meta.k8s.io", "PatchOptions", "", [cause])
         return media, patch
 
+    async def is_much(self, media: str, patch: Any) -> bool:
+        """Many operations, copies, of which each may be large, or lists that may be merged with long ones."""
+        if media != JSON_PATCH:
+            return len(await self.body()) >= LARGE_BYTES
+        copies = any(isinstance(each, dict) and each.get("op") == "copy" for each in patch)
+        return copies or len(patch) >= _MANY_OPERATIONS
+
     async def delete_options(self) -> tuple[DeleteOptions, bool]:
         body = await self.body()
-        raw = (
-            read_document(self.request.headers.get("Content-Type", ""), body, self.limits)
-            if body.strip()
-            else {}
-        )
-        try:
-            options = msgspec.convert(raw or {}, DeleteOptions)
-        except msgspec.ValidationError as error:
-            raise bad_request(f"DeleteOptions: {error}") from None
+        options = await aside(len(body), lambda: self._read_options(body))
         query = self.query
         grace = query.get("gracePeriodSeconds", "")
         if grace and options.grace_period_seconds is None:
@@ -286,6 +288,14 @@ class Call:
         if query.get("propagationPolicy") and options.propagation_policy is None:
             options = msgspec.structs.replace(options, propagation_policy=query["propagationPolicy"])
         return options, self.dry_run() or bool(options.dry_run)
+
+    def _read_options(self, body: bytes) -> DeleteOptions:
+        media = self.request.headers.get("Content-Type", "")
+        raw = read_document(media, body, self.limits) if body.strip() else {}
+        try:
+            return msgspec.convert(raw or {}, DeleteOptions)
+        except msgspec.ValidationError as error:
+            raise bad_request(f"DeleteOptions: {error}") from None
 
 
 def _quotable(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from reprieve.objects import UnreadableInput, parse_yaml, shown
+from reprieve.server.documents import MAX_DEPTH, check_depth
 from reprieve.server.errors import bad_request, not_acceptable, too_large, unsupported_media_type
 from reprieve.server.http import protobuf
 
@@ -24,7 +25,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """What one request, or all of them together, may use."""
 
     body: int = 3 * 1024 * 1024
-    depth: int = 100
+    depth: int = MAX_DEPTH
     values: int = 200_000
     """How many values one body may hold."""
     fields: int = 10_000
@@ -82,7 +83,9 @@ def read_document(content_type: str, body: bytes, limits: Limits) -> Any:
     if media in (YAML, "text/yaml", "application/x-yaml"):
         return read_yaml(body, limits)
     if media == protobuf.MEDIA_TYPE:
-        return protobuf.decode(body)
+        document = protobuf.decode(body)
+        check_depth(document, limits.depth)
+        return document
     raise unsupported_media_type(_READABLE)
 
 
@@ -159,15 +162,3 @@ def _count_fields(value: Any, limit: int) -> None:
         level = [
             child for each in containers for child in (each.values() if isinstance(each, dict) else each)
         ]
-
-
-def check_depth(document: Any, limit: int) -> None:
-    level = [document]
-    for _ in range(limit + 1):
-        containers = [value for value in level if isinstance(value, dict | list)]
-        if not containers:
-            return
-        level = [
-            child for each in containers for child in (each.values() if isinstance(each, dict) else each)
-        ]
-    raise bad_request(f"the body is nested deeper than {limit} levels")

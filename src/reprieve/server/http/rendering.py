@@ -1,6 +1,6 @@
 """Records as bytes of an answer. Stored bytes are sent as they are; only other versions and forms cost."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -8,6 +8,7 @@ import msgspec
 
 from reprieve.objects import format_yaml
 from reprieve.server.http.negotiation import JSON, YAML, Output
+from reprieve.server.operations.groups import placed_pods
 from reprieve.server.operations.reads import Page
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.storage import Record
@@ -25,10 +26,13 @@ class Renderer:
         output: Output,
         include_object: str,
         now: datetime,
-        placed: Callable[[], Placed] | None = None,
+        pods: Callable[[], Iterable[Record]] | None = None,
     ) -> None:
+        """`pods`: those that a table of groups counts."""
         self._resource = resource
-        self._placed = placed
+        self._pods = pods
+        self._seen: list[Record] | None = None
+        self._placed: Placed | None = None
         self._output = output
         self._include = include_object or "Metadata"
         self._now = now
@@ -37,14 +41,17 @@ class Renderer:
         self._stored = f'{{"apiVersion":"{resource.storage_api_version}",'.encode()
         self._served = f'{{"apiVersion":"{resource.api_version}",'.encode()
 
-    def effort(self, records: Sequence[Record]) -> int:
-        """How many bytes have to be read and written anew to render them; none that another thread may not
-        render, because the table of groups looks at the pods of this moment.
+    def begin(self, records: Sequence[Record]) -> int:
+        """How many bytes have to be read and written anew to render them.
+
+        Asked in the loop, right before they are rendered in whatever thread: a table of groups counts the
+        pods of this moment, once for all of them.
         """
-        stored = self._output.form == "json" and not self._resource.converts
-        if stored or (self._output.form == "table" and self._placed is not None):
+        if self._output.form == "json" and not self._resource.converts:
             return 0
-        return sum(len(record.raw) for record in records)
+        self._placed = None
+        self._seen = list(self._pods()) if self._pods is not None and self._output.form == "table" else None
+        return sum(len(record.raw) for record in (*records, *(self._seen or ())))
 
     def raw(self, record: Record) -> bytes:
         """JSON of the object in the requested version."""
@@ -116,8 +123,9 @@ class Renderer:
         return encode(_partial(document)) if self._output.form == "partial" else to_yaml(document)
 
     def _table(self, documents: list[dict[str, Any]]) -> dict[str, Any]:
-        placed = self._placed() if self._placed is not None else None
-        table = to_table(self._resource, documents, self._include, self._now, placed)
+        if self._placed is None and self._seen is not None:
+            self._placed = placed_pods(self._seen)
+        table = to_table(self._resource, documents, self._include, self._now, self._placed)
         table["apiVersion"] = f"meta.k8s.io/{self._output.table_version}"
         return table
 

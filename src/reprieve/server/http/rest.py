@@ -23,7 +23,7 @@ from reprieve.server.errors import (
     unknown_resource,
 )
 from reprieve.server.http.aside import LARGE_BYTES, aside
-from reprieve.server.http.call import Call, Handler
+from reprieve.server.http.call import PATCH_ATTEMPTS, Call, Handler
 from reprieve.server.http.missing import missing_resource, missing_subresource
 from reprieve.server.http.negotiation import Limits
 from reprieve.server.http.paths import Target, is_true
@@ -61,10 +61,7 @@ _PODS_STAY = (
 _READS = ("get", "list", "watch")
 _BYTES_OF_A_FIELD = 4
 """At least, in JSON."""
-_MANY_OPERATIONS = 200
 _DELETED_AT_ONCE = 100
-_PATCH_ATTEMPTS = 5
-"""As often as kube-apiserver tries."""
 
 
 class Rest:
@@ -239,9 +236,9 @@ async def _patched_aside(call: Call, media: str, patch: Any, options: WriteOptio
     written meanwhile. None when it is little, or when somebody always has.
     """
     resource, target, store = call.resource, call.target, call.backend.store
-    if not await _is_much(call, media, patch):
+    if not await call.is_much(media, patch):
         return None
-    for _ in range(_PATCH_ATTEMPTS):
+    for _ in range(PATCH_ATTEMPTS):
         current = store.head(resource.storage_key, target.namespace, target.name)
         if current is None:
             return None
@@ -260,14 +257,6 @@ async def _patched_aside(call: Call, media: str, patch: Any, options: WriteOptio
                 review,
             )
     return None
-
-
-async def _is_much(call: Call, media: str, patch: Any) -> bool:
-    """Many operations, copies, of which each may be large, or lists that may be merged with long ones."""
-    if media != JSON_PATCH:
-        return len(await call.body()) >= LARGE_BYTES
-    copies = any(isinstance(each, dict) and each.get("op") == "copy" for each in patch)
-    return copies or len(patch) >= _MANY_OPERATIONS
 
 
 async def _delete(call: Call) -> web.StreamResponse:

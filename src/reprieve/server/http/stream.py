@@ -7,6 +7,8 @@ an ERROR event of a successful response, as kube-apiserver sends them.
 
 import asyncio
 import random
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -15,6 +17,7 @@ from aiohttp import HttpVersion11, web
 from reprieve.objects import well_known
 from reprieve.server.backend import Backend
 from reprieve.server.errors import ApiError, bad_request, forbidden_field, invalid
+from reprieve.server.http.aside import aside
 from reprieve.server.http.negotiation import Limits
 from reprieve.server.http.paths import Target, is_true
 from reprieve.server.http.rendering import Renderer, encode
@@ -28,7 +31,7 @@ _PREFIX = {
     type_: b'{"type":"%b","object":' % type_.encode()
     for type_ in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR")
 }
-_INITIAL_CHUNK = 500
+_CHUNK = 500
 MAX_SECONDS = 3600.0
 
 
@@ -110,7 +113,7 @@ class WatchStream:
             await self._send(response, [self._line("ERROR", encode(error.to_status()))])
             return response
         try:
-            await self._send_existing(response, existing)
+            await self._send_all(response, [(ADDED, record) for record in existing])
             if watch.initial:
                 await self._send(response, [self._bookmark(watcher.started, end_of_initial=True)])
             await self._follow(response, watcher, watch)
@@ -142,8 +145,7 @@ class WatchStream:
             until = min(end, next_bookmark) if watch.bookmarks else end
             events = await watcher.take(max(0.0, until - loop.time()))
             if events:
-                render = self._renderer.event_object
-                await self._send(response, [self._line(e.type, render(e.record)) for e in events])
+                await self._send_all(response, [(event.type, event.record) for event in events])
             now = loop.time()
             if watch.bookmarks and now >= min(next_bookmark, end) and watcher.idle:
                 await self._send(response, [self._bookmark(self._backend.store.revision)])
@@ -153,10 +155,14 @@ class WatchStream:
         if watcher.overflowed:
             raise ConnectionError("too slow")
 
-    async def _send_existing(self, response: web.StreamResponse, records: list[Record]) -> None:
-        for i in range(0, len(records), _INITIAL_CHUNK):
-            chunk = records[i : i + _INITIAL_CHUNK]
-            await self._send(response, [self._line(ADDED, self._renderer.event_object(r)) for r in chunk])
+    async def _send_all(self, response: web.StreamResponse, events: Sequence[tuple[str, Record]]) -> None:
+        for i in range(0, len(events), _CHUNK):
+            chunk = events[i : i + _CHUNK]
+            effort = self._renderer.begin([record for _, record in chunk])
+            await self._send(response, await aside(effort, partial(self._lines, chunk)))
+
+    def _lines(self, events: Sequence[tuple[str, Record]]) -> list[bytes]:
+        return [self._line(type_, self._renderer.event_object(record)) for type_, record in events]
 
     async def _send(self, response: web.StreamResponse, lines: list[bytes]) -> None:
         async with asyncio.timeout(self._limits.body_seconds):

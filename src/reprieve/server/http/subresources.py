@@ -1,14 +1,19 @@
 """The subresources that are more than a part of their object: binding, eviction, scale, resize."""
 
+from collections.abc import Callable
+from functools import partial
+
 from aiohttp import web
 
 from reprieve.objects import Document
-from reprieve.server.errors import bad_request
-from reprieve.server.http.call import Call, Handler
+from reprieve.server.errors import bad_request, conflict
+from reprieve.server.http.aside import LARGE_BYTES, aside
+from reprieve.server.http.call import PATCH_ATTEMPTS, Call, Handler
 from reprieve.server.http.rendering import encode, success_status
 from reprieve.server.operations import reads, subresources, writes
 from reprieve.server.operations.resize import resize
 from reprieve.server.patch import JSON_PATCH, MERGE_PATCH, apply_patch
+from reprieve.server.storage import Record
 
 
 async def _bind(call: Call) -> web.StreamResponse:
@@ -40,12 +45,9 @@ async def _get_scale(call: Call) -> web.StreamResponse:
 
 async def _change_scale(call: Call) -> web.StreamResponse:
     """PUT and PATCH of a Scale: change it, then write the number back into the workload."""
-    resource, target = call.resource, call.target
-    change = await call.patch() if target.verb == "patch" else (None, await call.document())
-    current = call.backend.existing(resource, target.namespace, target.name)
+    resource = call.resource
+    current, wanted = await _wanted(call, lambda record: subresources.read_scale(resource, record.object))
     document = current.object
-    before = subresources.read_scale(resource, document)
-    wanted = _changed_scale(call, before, *change)
     meta = wanted.get("metadata")
     if isinstance(meta, dict) and meta.get("resourceVersion"):
         writes.check_version(resource, meta, current)
@@ -54,21 +56,30 @@ async def _change_scale(call: Call) -> web.StreamResponse:
     return call.answer(encode(subresources.read_scale(resource, record.object)))
 
 
-def _changed_scale(call: Call, before: Document, media: str | None, change: Document) -> Document:
-    """A Scale has no lists, so every patch but a JSON patch is a merge."""
-    if media is None:
-        return change
-    return apply_patch(media if media == JSON_PATCH else MERGE_PATCH, before, change, call.resource)
+async def _wanted(call: Call, shown: Callable[[Record], Document]) -> tuple[Record, Document]:
+    """The state to build on, and the document that was sent or that a patch makes of what is shown of it.
+
+    A patch that is much work is carried out beside the loop, again if somebody else writes meanwhile.
+    """
+    resource, target = call.resource, call.target
+    if target.verb != "patch":
+        sent = await call.document()
+        return call.backend.existing(resource, target.namespace, target.name), sent
+    media, patch = await call.patch()
+    effort = LARGE_BYTES if await call.is_much(media, patch) else 0
+    if target.subresource == "scale" and media != JSON_PATCH:
+        media = MERGE_PATCH  # a Scale has no lists
+    for _ in range(PATCH_ATTEMPTS):
+        current = call.backend.existing(resource, target.namespace, target.name)
+        wanted = await aside(effort, partial(apply_patch, media, shown(current), patch, resource))
+        if call.backend.existing(resource, target.namespace, target.name) is current:
+            return current, wanted
+    raise conflict(resource.group, resource.plural, target.name)
 
 
 async def _resize(call: Call) -> web.StreamResponse:
-    resource, target = call.resource, call.target
-    change = await call.patch() if target.verb == "patch" else (None, await call.document())
-    current = call.backend.existing(resource, target.namespace, target.name)
-    media, wanted = change
-    if media is not None:
-        wanted = apply_patch(media, current.object, wanted, resource)
-    return await call.answer_record(resize(call.backend, resource, current, wanted, call.options()))
+    current, wanted = await _wanted(call, lambda record: record.object)
+    return await call.answer_record(resize(call.backend, call.resource, current, wanted, call.options()))
 
 
 SUBRESOURCE_HANDLERS: dict[tuple[str, str], Handler] = {

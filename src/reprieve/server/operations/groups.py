@@ -1,12 +1,12 @@
 """Which pods of a group have a node now."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
 from reprieve.objects import group_name
-from reprieve.server.storage import Store
+from reprieve.server.storage import Record
 
 GROUPS = "podgroups.scheduling.k8s.io"
 
@@ -37,10 +37,10 @@ class _Pod(msgspec.Struct, gc=False):
 _decode = msgspec.json.Decoder(_Pod).decode
 
 
-def placed_pods(store: Store, namespace: str | None) -> Callable[[str, str], int]:
+def placed_pods(pods: Iterable[Record]) -> Callable[[str, str], int]:
     """Namespace and name of a group to the number of its pods that run, or ran to their end."""
     found: Counter[tuple[str, str]] = Counter()
-    for record in store.collection("pods").scan(namespace):
+    for record in pods:
         pod = _decode(record.raw)
         link = pod.spec.scheduling_group
         group = group_name(link.pod_group_name if link else None, record.labels or {})

@@ -15,6 +15,7 @@ import msgspec
 
 from reprieve.objects import Document
 from reprieve.server import errors
+from reprieve.server.documents import MAX_DEPTH, check_depth
 from reprieve.server.field_validation import schema_of
 from reprieve.server.patch.strategic import BadPatch, strategic_merge
 from reprieve.server.registry import ResourceInfo
@@ -73,12 +74,17 @@ def _json(current: Document, patch: Any, _: ResourceInfo) -> Any:
     except (jsonpatch.JsonPatchException, jsonpointer.JsonPointerException, TypeError) as problem:
         raise errors.bad_request(f"error decoding patch: {problem}") from None
     try:
-        return _in_bounds(copy.deepcopy(current), patch)
+        patched = _in_bounds(copy.deepcopy(current), patch)
+    except RecursionError:
+        raise errors.bad_request(f"the patched object is nested deeper than {MAX_DEPTH} levels") from None
     except (jsonpatch.JsonPatchException, jsonpointer.JsonPointerException) as problem:
         raise _unprocessable(problem) from None
     except (TypeError, ValueError, KeyError, IndexError, AttributeError) as problem:
         # A pointer that walks through a number or a string; the library lets Python's own errors out.
         raise _unprocessable(problem) from None
+    # Other patches are as deep as what they leave behind; these can put one thing into another, step by step.
+    check_depth(patched, what="patched object")
+    return patched
 
 
 def _in_bounds(document: Any, operations: list[Any]) -> Any:

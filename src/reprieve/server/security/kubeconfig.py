@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 from reprieve.objects import format_yaml
+from reprieve.server.storage import DataDirectoryUnusable
 
 
 def kubeconfig(url: str, token: str, ca: bytes | None, name: str = "reprieve") -> str:
@@ -27,10 +28,13 @@ def kubeconfig(url: str, token: str, ca: bytes | None, name: str = "reprieve") -
 def write_private(path: Path, content: bytes) -> None:
     """Write a file that only its owner can read, from its first byte on; it is whole or not there."""
     temporary = path.with_name(path.name + ".new")
-    temporary.unlink(missing_ok=True)
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as handle:
-        handle.write(content)
-        handle.flush()
-        os.fsync(handle.fileno())
-    os.replace(temporary, path)
+    try:
+        temporary.unlink(missing_ok=True)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as handle:
+            handle.write(content)
+            handle.flush()
+            os.fsync(handle.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        raise DataDirectoryUnusable(f"{path} cannot be written: {error.strerror}") from error

@@ -45,10 +45,10 @@ class Reviews:
     def _access(self, document: Document, identity: Identity) -> Document:
         del identity
         spec = document.get("spec") or {}
-        user, groups = str(spec.get("user") or ""), spec.get("groups") or ()
+        user, groups = str(spec.get("user") or ""), _strings(document, "groups")
         if not user and not groups:
             raise bad_request(f"{document['kind']}: spec: at least one of user and groups is required")
-        return self._decide(document, Identity(user, tuple(str(group) for group in groups)))
+        return self._decide(document, Identity(user, tuple(groups)))
 
     def _decide(self, document: Document, identity: Identity) -> Document:
         wanted = _attributes(document)
@@ -87,7 +87,7 @@ class Reviews:
 
     def _token(self, document: Document, identity: Identity) -> Document:
         del identity
-        wanted = at(document, "spec", "audiences", default=[])
+        wanted = _strings(document, "audiences")
         try:
             found, audiences = self._authenticator.by_token(str(at(document, "spec", "token", default="")))
         except ApiError:
@@ -96,6 +96,14 @@ class Reviews:
         if not common:
             return {"user": {}, "error": f"token audiences {list(audiences)} are not among those asked for"}
         return {"authenticated": True, "user": found.to_user_info(), "audiences": common}
+
+
+def _strings(document: Document, field: str) -> list[str]:
+    """A list of the review's spec."""
+    found = at(document, "spec", field, default=None) or []
+    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        raise bad_request(f"{document['kind']}: spec.{field}: expected a list of strings")
+    return found
 
 
 def _check_namespace(document: Document, namespace: str) -> None:

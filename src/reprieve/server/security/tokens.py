@@ -44,7 +44,10 @@ class ServiceAccountTokens:
         path = directory / "service-accounts.key"
         if not path.exists():
             write_private(path, secrets.token_bytes(_KEY))
-        self._key = path.read_bytes()
+        try:
+            self._key = path.read_bytes()
+        except OSError as error:
+            raise DataDirectoryUnusable(f"{path} cannot be read: {error.strerror}") from error
         if len(self._key) != _KEY:
             raise DataDirectoryUnusable(
                 f"{path} holds no key ({_KEY} bytes); put the old one back, or delete the file: the next "

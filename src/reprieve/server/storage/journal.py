@@ -42,6 +42,7 @@ class Journal:
         self._path = directory / "state.db"
         self._lock = _lock(directory)
         with self.readable():
+            _refuse_emptied(directory, self._path)
             self._db = self._open(self._path)
             self.compacted = self._read_meta("compacted", 0)
 
@@ -105,6 +106,20 @@ class Journal:
     def close(self) -> None:
         self._db.close()
         self._lock.close()
+
+
+def _refuse_emptied(directory: Path, path: Path) -> None:
+    """SQLite takes an empty file for a new database: everything that was acknowledged would be gone without
+    a word. A start that was killed right away leaves one, too, and nothing else but the lock.
+    """
+    newest = path.with_name(path.name + "-wal")  # before it is moved to the database, all of it may be here
+    if any(each.exists() and each.stat().st_size for each in (path, newest)) or not path.exists():
+        return
+    if any(each.name != "lock" and not each.name.startswith(path.name) for each in directory.iterdir()):
+        raise DataDirectoryUnusable(
+            f"{path} is empty, and the files beside it say that it was not. Restore it from a copy, or "
+            "delete it to begin with nothing"
+        )
 
 
 def _lock(directory: Path) -> IO[str]:

@@ -74,6 +74,13 @@ class Store:
             return None if change.type == DELETED else change.record
         return self.collection(storage_key).get(namespace, name)
 
+    def in_flight(self, storage_key: str) -> list[Record]:
+        """What is written and not committed yet; it may never be."""
+        changes = self._in_flight.values()
+        return [
+            each.record for each in changes if each.record.storage_key == storage_key and each.type != DELETED
+        ]
+
     @property
     def count(self) -> int:
         return sum(collection.count for collection in self._collections.values())
