@@ -136,6 +136,28 @@ def test_pod_groups_of_other_schedulers_are_gangs(group: dict[str, Any], link: d
     assert any("spec.queue" in reason for reason in fits.reasons) == ("queue" in group["spec"])
 
 
+@pytest.mark.parametrize("link", ["scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name"])
+def test_a_job_whose_pods_name_a_group_of_volcano_is_that_gang(link: str) -> None:
+    """Only pods were read so: a Job was told to fit in part of which Volcano would start nothing."""
+    group = foreign_group("scheduling.volcano.sh/v1beta1", minMember=3)
+    crew = batch_job("crew", parallelism=3)
+    crew["spec"]["template"]["metadata"] = {"annotations": {link: "g"}}
+    assert reprieve.plan([node("n", 3), group, crew], "job/ml/crew").outcome == "scheduled"
+    short = reprieve.plan([node("n", 2), group, crew], "job/ml/crew")
+    assert (short.outcome, short.placements) == ("unschedulable", {})  # type: ignore[union-attr]
+    alone = pod("p", 1, annotations={link: "g"})
+    assert [str(each) for each in targets([group, alone])] == ["PodGroup/ml/g"]
+
+
+def test_annotations_that_are_no_map_are_told_next_to_a_group_of_volcano() -> None:
+    group, wrong = foreign_group("scheduling.volcano.sh/v1beta1", minMember=1), pod("p", 1)
+    wrong["metadata"]["annotations"] = ["x"]
+    with pytest.raises(
+        reprieve.ReprieveError, match=r"metadata.annotations: expected an object, got list \['x'\]"
+    ):
+        reprieve.plan([node("n", 3), group, wrong], "pod/ml/p")
+
+
 def test_a_misspelt_priority_class_is_refused_for_a_job_and_in_a_comparison() -> None:
     wrong = batch_job("a")
     wrong["spec"]["template"]["spec"]["priorityClassName"] = "hgih"
