@@ -193,6 +193,26 @@ def test_what_a_job_says_to_its_queue_in_vain_is_said(
     assert ("not heeded" in said) == bool(told)
 
 
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        (job_of_kind("batch/v1", "Job", {"template": template()}), "give it the label"),
+        (job_of_kind("jobset.x-k8s.io/v1alpha2", "JobSet", {"replicatedJobs": []}), "give it the label"),
+        (job_of_kind("apps/v1", "StatefulSet", {"template": template()}), "give it the label"),
+        (
+            job_of_kind("batch/v1", "CronJob", {"jobTemplate": {"spec": {"template": template()}}}),
+            "give spec.jobTemplate.metadata the label",
+        ),
+    ],
+    ids=lambda each: each["kind"] if isinstance(each, dict) else "",
+)
+def test_a_job_that_names_no_queue_is_told_how_to_name_one(made: Document, told: str) -> None:
+    """Its Workload was asked for, or a row for its kind, which has one; the label is what was missing."""
+    if made["kind"] != "CronJob":
+        del made["metadata"]["labels"]
+    assert f"(it names no queue: {told} kueue.x-k8s.io/queue-name, or give its Workload)" in notes_of(made)
+
+
 def test_only_a_job_can_start_with_fewer_pods() -> None:
     replicated = {"name": "w", "template": {"spec": {"parallelism": 4, "template": template()}}}
     made = job_of_kind("jobset.x-k8s.io/v1alpha2", "JobSet", {"replicatedJobs": [replicated]})
