@@ -52,6 +52,14 @@ def test_quota_that_nobody_counts_is_told():
     assert any("names the LocalQueue main; no ClusterQueue is among" in each for each in found.assumptions)
 
 
+def test_a_suspended_job_in_a_queue_that_nobody_counts_is_no_stopped_job():
+    """Whoever comes from Kueue writes `suspend: true`, which admission takes back; only the label and the
+    queues say so, and the queues are not always at hand."""
+    found = ask(node("n", 4), job("train", 1, queue="main", suspend=True))
+    assert found.outcome == "now"
+    assert any("names the LocalQueue main; no ClusterQueue is among" in each for each in found.assumptions)
+
+
 def test_a_workload_that_is_not_active_is_told_why():
     waiting = workload("w", 1)
     waiting["spec"]["active"] = False

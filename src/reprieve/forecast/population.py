@@ -61,7 +61,8 @@ class Population:
             if has_pods:
                 return
             field = suspended_by(document, self._kinds)
-            if field and not queued and not has_workload:
+            # Of a job that names a queue it is the queue that starts it, also where no queue is shown.
+            if field and not queue_of(document) and not has_workload:
                 self.stopped[ref] = field
                 return
             expansion = expand(document, self._kinds, raw)
