@@ -26,7 +26,7 @@ from reprieve.forecast.reading import (
 from reprieve.forecast.run_times import History, Likeness, RunTime, run_time
 from reprieve.forecast.situation import NO_WORKLOAD, Owner, Situation, Unit, moment
 from reprieve.forecast.wording import NAMED
-from reprieve.jobs import RUNTIMES, queue_of
+from reprieve.jobs import RUNTIMES, one_run, queue_of
 from reprieve.objects import (
     MOST_PODS,
     Document,
@@ -252,7 +252,9 @@ class _Gathering:
 
     def queues(self) -> dict[Reference, str]:
         """Owners, and the queues that they name."""
-        named = ((ref, queue_of(self._raw[ref])) for ref in self._owners if ref in self._raw)
+        kinds = self._above.kinds
+        known = ((ref, self._raw[ref]) for ref in self._owners if ref in self._raw)
+        named = ((ref, queue_of(one_run(raw, kinds) or raw)) for ref, raw in known)
         return {ref: queue for ref, queue in named if queue}
 
     def _job_start(self, ref: Reference) -> int:
