@@ -137,6 +137,17 @@ def test_one_run_of_a_cron_job_asks_in_the_queue_of_its_template() -> None:
     assert not answer.notes.ignored
 
 
+def test_a_cron_job_in_a_queue_is_not_told_that_nobody_asks(tmp_path: Path) -> None:
+    run = {"metadata": {"labels": dict(QUEUE)}, "spec": {"template": template()}}
+    cron = job_of_kind("batch/v1", "CronJob", {"schedule": "0 * * * *", "jobTemplate": run})
+    del cron["metadata"]["labels"]
+    path = tmp_path / "all.yaml"
+    path.write_text(yaml.safe_dump_all([*QUEUES, cron]))
+    answer = CliRunner().invoke(main, ["admit", "-f", str(path)])
+    assert "CronJob/ml/it gets quota" in answer.stdout
+    assert answer.stderr == ""
+
+
 def test_the_answer_in_a_terminal_speaks_of_the_job_that_the_user_wrote(tmp_path: Path) -> None:
     rayjob = job_of_kind("ray.io/v1", "RayJob", {
         "rayClusterSpec": {"headGroupSpec": {"template": template()}, "workerGroupSpecs": []},
