@@ -68,6 +68,17 @@ def test_a_workload_that_is_not_active_is_told_why():
     assert "spec.active: false" in found.sentence
 
 
+def test_a_job_of_which_a_part_never_starts_is_not_just_said_to_start():
+    """'starts now: there is room for it' was all that a program or an assistant read of it."""
+    two = job("train", 3)
+    two["spec"] |= {"parallelism": 2, "completions": 2}
+    found = ask(node("n", 4), two)
+    assert (found.outcome, found.whole.median) == ("now", None)
+    assert found.sentence.startswith(
+        f"{TRAIN} starts now: there is room for it. Not all of its pods start within 30 days: 0/1 nodes are"
+    )
+
+
 def test_beyond_the_horizon_nothing_is_said_to_be_impossible():
     busy = [node("n", 4), running("a", 4, "100h"), job("train", 2)]
     assert ask(*busy, horizon=3600.0).sentence.startswith(
