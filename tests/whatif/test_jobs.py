@@ -55,6 +55,33 @@ def test_a_job_that_runs_is_not_planned_once_more() -> None:
         reprieve.plan(given, "job/ml/a")
 
 
+def test_pods_that_a_job_has_through_others_are_its_own() -> None:
+    """A Deployment was planned once more on top of the pods of its ReplicaSet."""
+    web = batch_job("web") | {"apiVersion": "apps/v1", "kind": "Deployment"}
+    between = batch_job("web-1", ownerReferences=[{"kind": "Deployment", "name": "web", "controller": True}])
+    between |= {"apiVersion": "apps/v1", "kind": "ReplicaSet"}
+    owners = {"ownerReferences": [{"kind": "ReplicaSet", "name": "web-1", "controller": True}]}
+    pods = [pod("web-1-a", 1, nodeName="n", metadata=owners), pod("web-1-b", 9, metadata=owners)]
+    told = "Deployment/ml/web has Pod/ml/web-1-b already: .*; `reprieve explain Deployment/ml/web` speaks of"
+    with pytest.raises(reprieve.ReprieveError, match=told):
+        reprieve.plan([node("n", 4), web, between, *pods], "deployment/ml/web")
+
+
+def test_a_cron_job_is_planned_also_after_earlier_runs() -> None:
+    nightly: dict[str, Any] = {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": "nightly", "namespace": "ml"},
+        "spec": {"schedule": "0 3 * * *", "jobTemplate": {"spec": batch_job("x")["spec"]}},
+    }
+    earlier = batch_job(
+        "nightly-1", ownerReferences=[{"kind": "CronJob", "name": "nightly", "controller": True}]
+    )
+    owner = {"ownerReferences": [{"kind": "Job", "name": "nightly-1", "controller": True}]}
+    given = [node("n", 4), nightly, earlier, pod("nightly-1-x", 1, nodeName="n", metadata=owner)]
+    assert reprieve.plan(given, "cronjob/ml/nightly").outcome == "scheduled"
+
+
 def test_a_job_inside_another_is_planned_with_it() -> None:
     inner = batch_job("a", ownerReferences=[{"kind": "JobSet", "name": "s", "controller": True}])
     assert targets([inner]) == []
