@@ -4,7 +4,18 @@ was looked at."""
 import pytest
 
 from reprieve.forecast import when
-from tests.builders import cluster_queue, flavor, job, local_queue, node, owned_by, pod, reserved, workload
+from tests.builders import (
+    cluster_queue,
+    flavor,
+    job,
+    local_queue,
+    node,
+    owned_by,
+    pod,
+    priority_class,
+    reserved,
+    workload,
+)
 
 NOW = "2026-01-01T02:00:00Z"
 EXPECTED = "reprieve.dev/expected-runtime"
@@ -77,6 +88,17 @@ def test_a_job_of_which_a_part_never_starts_is_not_just_said_to_start():
     assert found.sentence.startswith(
         f"{TRAIN} starts now: there is room for it. Not all of its pods start within 30 days: 0/1 nodes are"
     )
+
+
+def test_a_class_that_nobody_knows_is_told_next_to_the_guess():
+    """`plan` refuses to answer; here it counted as 0 in silence."""
+    urgent = job("train", 1)
+    urgent["spec"]["template"]["spec"]["priorityClassName"] = "high"
+    told = "Note: priority classes that are not among the objects count as priority 0: high."
+    assert told in ask(node("n", 4), urgent).notes
+    assert told not in ask(node("n", 4), urgent, priority_class("high", 9)).notes
+    urgent["spec"]["template"]["spec"]["priorityClassName"] = "system-node-critical"
+    assert not any("priority classes" in each for each in ask(node("n", 4), urgent).notes)
 
 
 def test_beyond_the_horizon_nothing_is_said_to_be_impossible():

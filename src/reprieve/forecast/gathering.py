@@ -79,6 +79,7 @@ def gather(
     if left:
         notes.append(f"Note: {ignored_sentence(left)}.")
     notes += unfollowed(views)
+    notes += _classless(views)
     known = found.owners()
     notes += found.unread()
     return Situation(
@@ -95,6 +96,22 @@ def gather(
         notes=[*population.notes, *notes],
         ignored=left,
     )
+
+
+def _classless(views: Iterable[Object]) -> list[str]:
+    """Where a class is missing, who comes before whom is a guess: a plan refuses it, a forecast says it."""
+    found = list(views)
+    known = {
+        each.name for each in found if isinstance(each, PriorityClass)
+    } | well_known.SYSTEM_CLASSES.keys()
+    named = {
+        each.spec.priority_class_name
+        for each in found
+        if isinstance(each, Pod | PodGroup) and each.spec.priority is None
+    }
+    missing = sorted(name for name in named if name and name not in known)
+    text = "Note: priority classes that are not among the objects count as priority 0"
+    return [f"{text}: {some(missing, NAMED)}."] if missing else []
 
 
 class _Run(NamedTuple):
