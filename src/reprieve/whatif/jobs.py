@@ -12,7 +12,7 @@ import msgspec
 
 from reprieve.cluster import Cluster, ticks
 from reprieve.config import Configuration
-from reprieve.jobs import RUNTIMES, Expansion, JobKinds, ending, expand, made_by, one_run, queue_of
+from reprieve.jobs import RUNTIMES, Expansion, JobKinds, PodSet, ending, expand, made_by, one_run, queue_of
 from reprieve.objects import (
     Document,
     Ignored,
@@ -247,7 +247,7 @@ def _plans(
             if unit in planned or (message and unit.kind == "Pod"):
                 continue  # planned with its gang, or equal to the one that found no node
             planned.add(unit)
-            refuse_unknown_class(cluster, unit)
+            _refuse_unknown_class(cluster, unit, expansion, pod_set)
             plan = decide(cluster, unit, config, moment, alternatives=unit.kind == "PodGroup")
             if plan.victims:
                 plan = with_lost_hours(View(cluster, config, moment), plan)
@@ -263,6 +263,18 @@ def _plans(
             PodSetFit(name=pod_set.name, count=len(keys), placed=placed, victims=victims, message=message)
         )
     return plans, fits
+
+
+def _refuse_unknown_class(cluster: Cluster, unit: Reference, expansion: Expansion, pod_set: PodSet) -> None:
+    """With the field of the job: nobody has written its pods, or the gang that its kind is."""
+    try:
+        refuse_unknown_class(cluster, unit)
+    except InvalidObject as error:
+        if unit.kind == "PodGroup" and unit not in map(Reference.read, expansion.groups):
+            raise
+        own = pod_set.template["spec"].get("priorityClassName") == error.value
+        path = f"{pod_set.path}.spec.priorityClassName" if own else expansion.priority_class
+        raise InvalidObject(path, error.value, error.message, str(expansion.job)) from error
 
 
 def _unit(pod: Document, cluster: Cluster) -> Reference:
