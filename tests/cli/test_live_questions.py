@@ -120,6 +120,18 @@ def test_a_plan_on_a_cluster_is_the_plan_on_its_manifests(server: EmbeddedServer
     assert state(server) == before
 
 
+def test_a_job_that_is_there_and_has_no_pods_yet_is_planned(server: EmbeddedServer, reader: str) -> None:
+    """'there is no Job ml/report in the input' was said of a Job that everybody could see."""
+    pods = {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}
+    for name in ("report", "other"):
+        metadata = {"name": name, "namespace": "ml"}
+        spec = {"suspend": True, "template": {"spec": pods}}
+        submit(server, {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec})
+    answer = ask("plan", "--for=Job/ml/report", f"--kubeconfig={reader}")
+    assert (answer["for"], answer["outcome"]) == ("Job/ml/report", "scheduled")
+    assert "ignored" not in answer
+
+
 def test_a_forecast_on_a_cluster_is_the_forecast_on_its_manifests(
     server: EmbeddedServer, reader: str, tmp_path: Path
 ) -> None:

@@ -85,6 +85,19 @@ async def test_an_assistant_asks_every_question():
         assert quota.structured_content["kind"] == "Admissions"
 
 
+async def test_an_assistant_asks_about_several_things_at_once():
+    """Its client refused the answer: 'Invalid structured content returned by tool plan'."""
+    two = "---".join(LARGER.replace("report", name) for name in ("report", "other"))
+    async with Client(server("-f", EXAMPLE)) as client:
+        await client.list_tools()
+        plans = await client.call_tool("plan", {"manifest": two})
+        assert plans.structured_content["kind"] == "PlanList"
+    async with Client(server("-f", str(ROOT / "examples/12-cohort-reclaim/queues.yaml"))) as client:
+        nothing = await client.call_tool("plan", {})
+        assert nothing.is_error
+        assert text_of(nothing).startswith("what is to be planned? In the manifests nothing waits")
+
+
 async def test_what_cannot_be_answered_is_a_sentence():
     async with Client(server("-f", EXAMPLE)) as client:
         for name, arguments, sentence in (

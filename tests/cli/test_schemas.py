@@ -18,6 +18,8 @@ from tests.cli.json_schema import misfits
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LEAST_COST = f"-f {EXAMPLES}/05-least-cost --for PodGroup/ml/train"
 FLEET = f"--fleet {EXAMPLES}/30-fleet/workers -f {EXAMPLES}/30-fleet/urgent.yaml --for Workload/ml/urgent"
+JOBS = EXAMPLES / "20-any-job"
+SEVERAL = f"-f {JOBS}/cluster.yaml -f {JOBS}/rayjob.yaml -f {JOBS}/job.yaml"
 ANSWERS = {
     f"plan -f {EXAMPLES}/01-first-plan --for PodGroup/ml/train": "Plan",
     f"plan -f {EXAMPLES}/01-first-plan --for Pod/ml/train-0": "Plan",
@@ -28,6 +30,8 @@ ANSWERS = {
     f"plan {LEAST_COST} --compare": "PlanComparison",
     f"plan -f {EXAMPLES}/20-any-job/cluster.yaml -f {EXAMPLES}/20-any-job/rayjob.yaml": "JobPlan",
     f"plan -f {EXAMPLES}/10-flavors-preempt-before-spot --for Workload/jobs/training": "QuotaPlan",
+    f"plan {SEVERAL}": "PlanList",
+    f"when {SEVERAL}": "ForecastList",
     f"plan -f {EXAMPLES}/12-cohort-reclaim --for Workload/web/crawl-c": "QuotaPlan",
     f"plan -f {EXAMPLES}/14-preemption-gate --for Workload/jobs/training": "QuotaPlan",
     f"plan {FLEET}": "FleetPlan",

@@ -45,6 +45,19 @@ def test_a_workload_larger_than_its_quota_will_ever_be_is_not_told_to_wait():
     ]
 
 
+def test_pod_sets_that_are_too_large_together_are_counted_together():
+    """'asks for 3 cpu; can never have more than 4' was said of the last one: nobody could see why."""
+    both = workload("pair", 2, 0, namespace="jobs")
+    (first,) = both["spec"]["podSets"]
+    second = workload("other", 3)["spec"]["podSets"][0] | {"name": "second"}
+    both["spec"]["podSets"] = [first, second]
+    answer = explain("workload/jobs/pair", Evidence([*QUEUES, both]), NOW)
+    assert answer.details == [
+        "Pod set second asks for 3 cpu, and those before it for 2; ClusterQueue team can never have more "
+        "than 4 in flavor default, with all that it may borrow: to wait is in vain."
+    ]
+
+
 def test_a_queue_shows_how_much_of_its_quota_is_used():
     objects = [*QUEUES, holding("big", 3, 0)]
     assert explain("cq/team", Evidence(objects), NOW).details == ["cpu in flavor default: 3 of 4 used"]

@@ -205,6 +205,22 @@ def test_a_preempted_workload_names_its_preemptor_if_that_is_visible(known: bool
     assert answer.preempted_by[0].by == ("Workload/ml/big" if known else "")
 
 
+def test_a_device_on_nodes_that_do_not_take_the_pod_is_not_a_wrong_name():
+    """The usual taint of GPU nodes: "did you mean 'nvidia.com/gpu'?", of nvidia.com/gpu, was the answer."""
+    taint = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
+    have = [node(name, "8", taints=[taint]) for name in ("gpu-0", "gpu-1")]
+    for each in have:
+        each["status"]["allocatable"]["nvidia.com/gpu"] = "8"
+    asks = [{"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": "4"}}}]
+    waits = pod("p", status={"conditions": scheduled_false("0/3 nodes are available")}, containers=asks)
+    answer = explain("pod/ml/p", Evidence([node("n", "8"), *have, waits]), NOW)
+    assert answer.details == [
+        "It asks for 4 nvidia.com/gpu, and no node that would take it has any; gpu-0, gpu-1 have, and would "
+        "not take it."
+    ]
+    assert "toleration for nvidia.com/gpu=present:NoSchedule" in answer.would_help[0]
+
+
 def test_a_device_that_no_node_has_is_not_to_be_freed_and_its_name_is_doubted():
     """`nvidia.com/gpus`: "free 1 more on node n" was the advice, where there is none to free."""
     have = node("n", "8")

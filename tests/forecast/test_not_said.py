@@ -6,7 +6,18 @@ import pytest
 from reprieve.forecast import when
 from reprieve.objects import Source
 from reprieve.simulate import Job, ticks
-from tests.builders import cluster_queue, flavor, job, local_queue, node, owned_by, pod, reserved, workload
+from tests.builders import (
+    cluster_queue,
+    flavor,
+    job,
+    local_queue,
+    node,
+    owned_by,
+    pod,
+    priority_class,
+    reserved,
+    workload,
+)
 
 NOW = "2026-01-01T02:00:00Z"
 EXPECTED = "reprieve.dev/expected-runtime"
@@ -54,12 +65,42 @@ def test_quota_that_nobody_counts_is_told():
     assert any("names the LocalQueue main; no ClusterQueue is among" in each for each in found.assumptions)
 
 
+def test_a_suspended_job_in_a_queue_that_nobody_counts_is_no_stopped_job():
+    """Whoever comes from Kueue writes `suspend: true`, which admission takes back; only the label and the
+    queues say so, and the queues are not always at hand."""
+    found = ask(node("n", 4), job("train", 1, queue="main", suspend=True))
+    assert found.outcome == "now"
+    assert any("names the LocalQueue main; no ClusterQueue is among" in each for each in found.assumptions)
+
+
 def test_a_workload_that_is_not_active_is_told_why():
     waiting = workload("w", 1)
     waiting["spec"]["active"] = False
     found = ask(*QUEUES, node("n", 4), waiting, target="Workload/default/w")
     assert found.outcome == "never"
     assert "spec.active: false" in found.sentence
+
+
+def test_a_job_of_which_a_part_never_starts_is_not_just_said_to_start():
+    """'starts now: there is room for it' was all that a program or an assistant read of it."""
+    two = job("train", 3)
+    two["spec"] |= {"parallelism": 2, "completions": 2}
+    found = ask(node("n", 4), two)
+    assert (found.outcome, found.whole.median) == ("now", None)
+    assert found.sentence.startswith(
+        f"{TRAIN} starts now: there is room for it. Not all of its pods start within 30 days: 0/1 nodes are"
+    )
+
+
+def test_a_class_that_nobody_knows_is_told_next_to_the_guess():
+    """`plan` refuses to answer; here it counted as 0 in silence."""
+    urgent = job("train", 1)
+    urgent["spec"]["template"]["spec"]["priorityClassName"] = "high"
+    told = "Note: priority classes that are not among the objects count as priority 0: high."
+    assert told in ask(node("n", 4), urgent).notes
+    assert told not in ask(node("n", 4), urgent, priority_class("high", 9)).notes
+    urgent["spec"]["template"]["spec"]["priorityClassName"] = "system-node-critical"
+    assert not any("priority classes" in each for each in ask(node("n", 4), urgent).notes)
 
 
 def test_beyond_the_horizon_nothing_is_said_to_be_impossible():

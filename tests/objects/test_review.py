@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from reprieve.config import Configuration
 from reprieve.objects.documents import Source
 from reprieve.objects.errors import UnreadableInput
@@ -121,6 +123,28 @@ def test_a_job_in_a_queue_that_is_not_there_is_told() -> None:
     (found,) = said(queue, queued("team"), queued("taem"))
     told = "metadata.labels[kueue.x-k8s.io/queue-name]: LocalQueue 'taem' is not among these manifests"
     assert found == f"f.yaml:3: warning: {told}"
+
+
+@pytest.mark.parametrize(
+    ("metadata", "told"),
+    [
+        (
+            {"labels": {"kueue.x-k8s.io/queue-nmae": "team"}},
+            "labels[kueue.x-k8s.io/queue-nmae]: nobody reads it",
+        ),
+        ({"labels": {"kueue.x-k8s.io/queue": "team"}}, "labels[kueue.x-k8s.io/queue]: nobody reads it"),
+        ({"labels": {"kueue.k8s.io/queue-name": "team"}}, "labels[kueue.k8s.io/queue-name]: nobody reads it"),
+        ({"annotations": {"kueue.x-k8s.io/queue-name": "team"}}, "nobody reads the annotation"),
+        ({"labels": {"kueue.x-k8s.io/priority-class": "high", "app": "queue-name"}}, ""),
+        ({"labels": {"kueue.x-k8s.io/pod-group-name": "crew"}}, ""),
+    ],
+)
+def test_a_job_that_almost_names_a_queue_is_told(metadata: dict[str, Any], told: str) -> None:
+    """It was taken for a job without a queue, in silence: on a cluster it runs without quota."""
+    pod = {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "spec": {"template": {"spec": pod}}}
+    found = said({**job, "metadata": {"name": "j", **metadata}})
+    assert [told in each and "kueue.x-k8s.io/queue-name" in each for each in found] == [True] * bool(told)
 
 
 def test_a_queue_that_nobody_may_use_is_told() -> None:

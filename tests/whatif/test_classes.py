@@ -26,6 +26,32 @@ def test_a_pod_whose_class_is_unknown_gets_no_answer() -> None:
         compare([node("n", 2), pod("p", 1, "high")], "Pod/default/p", now=NOW)
 
 
+def test_a_class_of_a_job_is_told_with_the_field_of_the_job() -> None:
+    """'Pod/ml/train-0: spec.priorityClassName' names a pod that nobody has written."""
+    pods = {
+        "restartPolicy": "Never",
+        "containers": [{"name": "c", "image": "i"}],
+        "priorityClassName": "high",
+    }
+    metadata = {"name": "train", "namespace": "ml"}
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": metadata,
+        "spec": {"template": {"spec": pods}},
+    }
+    told = "there is no PriorityClass 'high' among the objects; give it, too"
+    with pytest.raises(InvalidObject, match=f"^Job/ml/train: spec.template.spec.priorityClassName: {told}"):
+        reprieve.plan([node("n", 2), job], "Job/ml/train", now=NOW)
+    workers = {"replicas": 2, "template": {"spec": {"containers": pods["containers"]}}}
+    policy = {"schedulingPolicy": {"priorityClass": "high"}}
+    torch = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": metadata}
+    torch["spec"] = {"runPolicy": policy, "pytorchReplicaSpecs": {"Worker": workers}}
+    field = "spec.runPolicy.schedulingPolicy.priorityClass"
+    with pytest.raises(InvalidObject, match=f"^PyTorchJob/ml/train: {field}: {told}"):
+        reprieve.plan([node("n", 2), torch], "PyTorchJob/ml/train", now=NOW)
+
+
 def test_a_class_that_never_preempts_binds_the_group_without_being_repeated() -> None:
     calm = priority_class("calm", 100, preemptionPolicy="Never")
     objects = [node("n", 2), calm, pod("low", 2, 1, on="n"), *gang(1, 2, "calm")]

@@ -26,7 +26,7 @@ JOB = other("batch/v1", "Job")
 MAPS = [other("v1", "ConfigMap", "a"), other("v1", "ConfigMap", "b")]
 PDO = other("v1", "Pdo")
 NOT_EXPANDED = "not planned: name it with --for, or give its pods"
-NO_WORKLOAD = "not turned into a Workload: give the Workload"
+NO_QUEUE = "it names no queue: give it the label kueue.x-k8s.io/queue-name, or give its Workload"
 
 
 def run(folder: Path, documents: list[dict[str, Any]], *command: str) -> Result:
@@ -62,10 +62,10 @@ def test_a_plan_that_reads_everything_says_nothing() -> None:
 
 def test_quota_plans_and_admission_runs_name_what_they_do_not_read() -> None:
     given = [*QUEUES, workload("w"), JOB]
-    expected = [{"apiVersion": "batch/v1", "kind": "Job", "count": 1, "why": NO_WORKLOAD}]
+    expected = [{"apiVersion": "batch/v1", "kind": "Job", "count": 1, "why": NO_QUEUE}]
     plan = reprieve.plan(given, "Workload/default/w").to_dict()
     assert plan["ignored"] == expected
-    assert plan["reasons"][-1] == f"Note: ignored: 1 Job ({NO_WORKLOAD})."
+    assert plan["reasons"][-1] == f"Note: ignored: 1 Job ({NO_QUEUE})."
     assert reprieve.admit(given).to_dict()["ignored"] == expected
 
 
@@ -80,7 +80,7 @@ def test_a_file_of_which_nothing_can_be_used_gets_no_answer() -> None:
     objects = overlay([*QUEUES, workload("w")], [Source("job.yaml", "1", JOB)])
     with pytest.raises(ReprieveError) as refused:
         reprieve.admit(objects)
-    assert str(refused.value) == f"nothing that was given can be used here; ignored: 1 Job ({NO_WORKLOAD})"
+    assert str(refused.value) == f"nothing that was given can be used here; ignored: 1 Job ({NO_QUEUE})"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_commands_fail_when_nothing_can_be_used(tmp_path: Path, command: list[st
 def test_admit_and_explain_say_it_beside_their_answer(tmp_path: Path) -> None:
     answer = run(tmp_path, [*QUEUES, workload("w"), JOB], "admit")
     assert answer.exit_code == 0
-    assert f"note: ignored: 1 Job ({NO_WORKLOAD})" in answer.stderr
+    assert f"note: ignored: 1 Job ({NO_QUEUE})" in answer.stderr
     answer = run(tmp_path, [node("n1"), pod("p"), *MAPS], "explain", "pod/default/p", "-o", "json")
     assert "note: ignored: 2 ConfigMaps" in answer.stderr
     assert json.loads(answer.stdout)["ignored"] == [{"apiVersion": "v1", "kind": "ConfigMap", "count": 2}]

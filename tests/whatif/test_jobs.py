@@ -55,6 +55,33 @@ def test_a_job_that_runs_is_not_planned_once_more() -> None:
         reprieve.plan(given, "job/ml/a")
 
 
+def test_pods_that_a_job_has_through_others_are_its_own() -> None:
+    """A Deployment was planned once more on top of the pods of its ReplicaSet."""
+    web = batch_job("web") | {"apiVersion": "apps/v1", "kind": "Deployment"}
+    between = batch_job("web-1", ownerReferences=[{"kind": "Deployment", "name": "web", "controller": True}])
+    between |= {"apiVersion": "apps/v1", "kind": "ReplicaSet"}
+    owners = {"ownerReferences": [{"kind": "ReplicaSet", "name": "web-1", "controller": True}]}
+    pods = [pod("web-1-a", 1, nodeName="n", metadata=owners), pod("web-1-b", 9, metadata=owners)]
+    told = "Deployment/ml/web has Pod/ml/web-1-b already: .*; `reprieve explain Deployment/ml/web` speaks of"
+    with pytest.raises(reprieve.ReprieveError, match=told):
+        reprieve.plan([node("n", 4), web, between, *pods], "deployment/ml/web")
+
+
+def test_a_cron_job_is_planned_also_after_earlier_runs() -> None:
+    nightly: dict[str, Any] = {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": "nightly", "namespace": "ml"},
+        "spec": {"schedule": "0 3 * * *", "jobTemplate": {"spec": batch_job("x")["spec"]}},
+    }
+    earlier = batch_job(
+        "nightly-1", ownerReferences=[{"kind": "CronJob", "name": "nightly", "controller": True}]
+    )
+    owner = {"ownerReferences": [{"kind": "Job", "name": "nightly-1", "controller": True}]}
+    given = [node("n", 4), nightly, earlier, pod("nightly-1-x", 1, nodeName="n", metadata=owner)]
+    assert reprieve.plan(given, "cronjob/ml/nightly").outcome == "scheduled"
+
+
 def test_a_job_inside_another_is_planned_with_it() -> None:
     inner = batch_job("a", ownerReferences=[{"kind": "JobSet", "name": "s", "controller": True}])
     assert targets([inner]) == []
@@ -134,6 +161,37 @@ def test_pod_groups_of_other_schedulers_are_gangs(group: dict[str, Any], link: d
     assert reprieve.plan([node("n", 2), group, *pods], "podgroup/ml/g").outcome == "unschedulable"
     assert [str(each) for each in targets([group, *pods])] == ["PodGroup/ml/g"]
     assert any("spec.queue" in reason for reason in fits.reasons) == ("queue" in group["spec"])
+
+
+@pytest.mark.parametrize("link", ["scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name"])
+def test_a_job_whose_pods_name_a_group_of_volcano_is_that_gang(link: str) -> None:
+    """Only pods were read so: a Job was told to fit in part of which Volcano would start nothing."""
+    group = foreign_group("scheduling.volcano.sh/v1beta1", minMember=3)
+    crew = batch_job("crew", parallelism=3)
+    crew["spec"]["template"]["metadata"] = {"annotations": {link: "g"}}
+    assert reprieve.plan([node("n", 3), group, crew], "job/ml/crew").outcome == "scheduled"
+    short = reprieve.plan([node("n", 2), group, crew], "job/ml/crew")
+    assert (short.outcome, short.placements) == ("unschedulable", {})  # type: ignore[union-attr]
+    alone = pod("p", 1, annotations={link: "g"})
+    assert [str(each) for each in targets([group, alone])] == ["PodGroup/ml/g"]
+
+
+def test_annotations_that_are_no_map_are_told_next_to_a_group_of_volcano() -> None:
+    group, wrong = foreign_group("scheduling.volcano.sh/v1beta1", minMember=1), pod("p", 1)
+    wrong["metadata"]["annotations"] = ["x"]
+    with pytest.raises(
+        reprieve.ReprieveError, match=r"metadata.annotations: expected an object, got list \['x'\]"
+    ):
+        reprieve.plan([node("n", 3), group, wrong], "pod/ml/p")
+
+
+def test_what_is_nested_without_end_stops_no_plan_next_to_a_group_of_volcano() -> None:
+    group, odd = foreign_group("scheduling.volcano.sh/v1beta1", minMember=1), node("odd", 1)
+    deep: dict[str, Any] = {}
+    for _ in range(2000):
+        deep = {"in": deep}
+    odd["spec"] = deep
+    assert reprieve.plan([node("n", 3), odd, group, pod("p", 1)], "pod/ml/p").outcome == "scheduled"
 
 
 def test_a_misspelt_priority_class_is_refused_for_a_job_and_in_a_comparison() -> None:

@@ -137,6 +137,17 @@ def test_one_run_of_a_cron_job_asks_in_the_queue_of_its_template() -> None:
     assert not answer.notes.ignored
 
 
+def test_a_cron_job_in_a_queue_is_not_told_that_nobody_asks(tmp_path: Path) -> None:
+    run = {"metadata": {"labels": dict(QUEUE)}, "spec": {"template": template()}}
+    cron = job_of_kind("batch/v1", "CronJob", {"schedule": "0 * * * *", "jobTemplate": run})
+    del cron["metadata"]["labels"]
+    path = tmp_path / "all.yaml"
+    path.write_text(yaml.safe_dump_all([*QUEUES, cron]))
+    answer = CliRunner().invoke(main, ["admit", "-f", str(path)])
+    assert "CronJob/ml/it gets quota" in answer.stdout
+    assert answer.stderr == ""
+
+
 def test_the_answer_in_a_terminal_speaks_of_the_job_that_the_user_wrote(tmp_path: Path) -> None:
     rayjob = job_of_kind("ray.io/v1", "RayJob", {
         "rayClusterSpec": {"headGroupSpec": {"template": template()}, "workerGroupSpecs": []},
@@ -191,6 +202,26 @@ def test_what_a_job_says_to_its_queue_in_vain_is_said(
     said = notes_of(made)
     assert told in said
     assert ("not heeded" in said) == bool(told)
+
+
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        (job_of_kind("batch/v1", "Job", {"template": template()}), "give it the label"),
+        (job_of_kind("jobset.x-k8s.io/v1alpha2", "JobSet", {"replicatedJobs": []}), "give it the label"),
+        (job_of_kind("apps/v1", "StatefulSet", {"template": template()}), "give it the label"),
+        (
+            job_of_kind("batch/v1", "CronJob", {"jobTemplate": {"spec": {"template": template()}}}),
+            "give spec.jobTemplate.metadata the label",
+        ),
+    ],
+    ids=lambda each: each["kind"] if isinstance(each, dict) else "",
+)
+def test_a_job_that_names_no_queue_is_told_how_to_name_one(made: Document, told: str) -> None:
+    """Its Workload was asked for, or a row for its kind, which has one; the label is what was missing."""
+    if made["kind"] != "CronJob":
+        del made["metadata"]["labels"]
+    assert f"(it names no queue: {told} kueue.x-k8s.io/queue-name, or give its Workload)" in notes_of(made)
 
 
 def test_only_a_job_can_start_with_fewer_pods() -> None:

@@ -4,12 +4,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from click.testing import CliRunner
 
 import reprieve
 from reprieve.cli import main
 from reprieve.dashboard.worker import Question, answer
 from tests.builders import Document, node, pod
+
+
+def namespace(name: str, **labels: str) -> Document:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
 
 
 def reasons(objects: list[Document], target: str = "Pod/default/p") -> str:
@@ -26,6 +31,42 @@ def test_a_claim_that_is_not_there_is_named() -> None:
     assert 'could not find ResourceClaim "default/gpu"' in reasons([node(), claimed])
     claimed = pod("p", resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "gpu"}])
     assert 'pod "default/p": ResourceClaim not created yet' in reasons([node(), claimed])
+
+
+def beside(cache: str, selector: Document, *, rule: str = "podAntiAffinity") -> list[Document]:
+    """A pod that must not (or must) be on the node of the cache, which is in another namespace."""
+    term = {
+        "topologyKey": "kubernetes.io/hostname",
+        "namespaceSelector": selector,
+        "labelSelector": {"matchLabels": {"app": "redis"}},
+    }
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
+    redis = pod("redis", 1, on="n", namespace=cache, labels={"app": "redis"})
+    return [node("n", labels={"kubernetes.io/hostname": "n"}), redis, pod("p", affinity={rule: required})]
+
+
+@pytest.mark.parametrize("selector", [
+    {"matchLabels": {"kubernetes.io/metadata.name": "cache"}},
+    {"matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["cache"]}]},
+])  # fmt: skip
+def test_every_namespace_has_the_label_with_its_name(selector: Document) -> None:
+    """An API server sets it. Manifests seldom have it, and the term then selected nobody."""
+    given = beside("cache", selector)
+    for namespaces in ([], [namespace("cache")]):
+        assert reprieve.plan([*given, *namespaces], "Pod/default/p").outcome == "unschedulable"
+        assert "are not known" not in reasons([*given, *namespaces])
+    near = beside("cache", selector, rule="podAffinity")
+    assert reprieve.plan(near, "Pod/default/p").outcome == "scheduled"
+
+
+def test_labels_of_namespaces_that_decide_and_are_not_known_are_told() -> None:
+    told = "Note: labels of cache, default, by which affinity chooses pods, are not known: the namespaces are"
+    given = beside("cache", {"matchLabels": {"team": "data"}})
+    assert told in reasons(given)
+    homes = [namespace("default"), namespace("cache", team="data")]
+    assert "are not known" not in reasons([*given, *homes])
+    assert reprieve.plan([*given, *homes], "Pod/default/p").outcome == "unschedulable"
+    assert "are not known" not in reasons(beside("cache", {}))
 
 
 def test_volumes_that_every_node_has_need_no_warning() -> None:

@@ -61,7 +61,7 @@ def command(
     where = "this cluster" if asks_cluster(filenames, kubeconfig, context) else "these manifests"
     configuration: Any = Configuration.read(config) if config else None
     answer = reprieve.admit(found, config=configuration, now=now, max_cycles=max_cycles)
-    _check_question([*map(document_of, found)], where)
+    _check_question([*map(document_of, found)], where, asked=bool(answer.names))
     data = answer.to_dict()
     for sentence in answer.notes.sentences:
         click.echo(sentence[0].lower() + sentence[1:].removesuffix("."), err=True)
@@ -81,10 +81,13 @@ def _names_queue(document: Document) -> bool:
     return well_known.QUEUE_LABEL in labels
 
 
-def _check_question(documents: Sequence[Document], where: str) -> None:
-    """Without queues and workloads nothing is admitted, and "every workload has quota" would mislead."""
+def _check_question(documents: Sequence[Document], where: str, *, asked: bool) -> None:
+    """Without queues and workloads nothing is admitted, and "every workload has quota" would mislead.
+
+    `asked`: workloads were made, also of what names its queue further inside (a CronJob in its template).
+    """
     kinds = {each.get("kind") for each in documents if str(each.get("apiVersion")).startswith(_KUEUE)}
-    asked = "Workload" in kinds or any(map(_names_queue, documents))
+    asked = asked or "Workload" in kinds or any(map(_names_queue, documents))
     if not asked and "ClusterQueue" not in kinds:
         hint = "; pods and pod groups ask for nodes, which is what `reprieve plan` answers"
         raise ReprieveError(

@@ -4,13 +4,13 @@ Within a version a field is never renamed or removed, and fields may be added: t
 they do not name. Tests hold every answer against its schema, and there no field may be unknown.
 """
 
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
 
 import msgspec
 
 from reprieve.explain import Explanation
 from reprieve.forecast import Forecast
-from reprieve.objects import Ignored, PlanOutcome
+from reprieve.objects import Ignored, PlanOutcome, well_known
 from reprieve.preemption import Bill, BilledVictim, Plan
 from reprieve.records import Decision
 from reprieve.simulate import Metrics
@@ -270,14 +270,22 @@ class SimulationDocument(TypedDict):
     assertions: list[CheckedAssertion]
 
 
+class ListOf(NamedTuple):
+    """What a command prints that was asked about several things: `items` in these formats."""
+
+    formats: tuple[str, ...]
+
+
 FORMATS: dict[str, Any] = {
     "Plan": PlanDocument,
     "JobPlan": JobPlanDocument,
     "QuotaPlan": QuotaPlanDocument,
+    "PlanList": ListOf(("Plan", "JobPlan", "QuotaPlan")),
     "PlanComparison": PlanComparisonDocument,
     "FleetPlan": FleetPlanDocument,
     "Admissions": AdmissionsDocument,
     "Forecast": ForecastDocument,
+    "ForecastList": ListOf(("Forecast",)),
     "Explanation": ExplanationDocument,
     "Validation": ValidationDocument,
     "Decision": Decision,
@@ -288,10 +296,28 @@ FORMATS: dict[str, Any] = {
 
 def schema(name: str) -> dict[str, Any]:
     """The JSON Schema (2020-12) of a format."""
-    found = msgspec.json.schema(FORMATS[name])
+    kind = FORMATS[name]
+    found = _of_list(name, kind) if isinstance(kind, ListOf) else msgspec.json.schema(kind)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"https://reprieve.dev/schemas/v1alpha1/{name}.json",
         "title": name,
         **found,
     }
+
+
+def _of_list(name: str, kind: ListOf) -> dict[str, Any]:
+    """Written by hand: items of several formats are told apart by their fields, not by a tag."""
+    items = [msgspec.json.schema(FORMATS[each]) for each in kind.formats]
+    described = {
+        "title": name,
+        "type": "object",
+        "properties": {
+            "apiVersion": {"enum": [well_known.API_VERSION]},
+            "kind": {"enum": [name]},
+            "items": {"type": "array", "items": {"anyOf": [{"$ref": each["$ref"]} for each in items]}},
+        },
+        "required": ["apiVersion", "kind", "items"],
+    }
+    parts = {part: each for one in items for part, each in one["$defs"].items()}
+    return {"$ref": f"#/$defs/{name}", "$defs": {**parts, name: described}}

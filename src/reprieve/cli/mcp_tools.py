@@ -128,7 +128,7 @@ TOOLS = (
         description="Would a pod, a pod group or a job of any kind fit, and if not: who would make way, on "
         "which nodes, and why? Nothing is changed. Give its manifest when it does not exist yet.",
         command=("plan",),
-        answers=("Plan", "JobPlan", "QuotaPlan"),
+        answers=("Plan", "JobPlan", "QuotaPlan", "PlanList"),
         required=(),
     ),
     Tool(
@@ -257,5 +257,7 @@ async def _run(line: Sequence[str], given: Document) -> Document:
     try:
         answer: Document = json.loads(printed)
     except ValueError as error:
-        raise Refused(said.decode(errors="replace").strip() or "the command printed nothing") from error
+        # How a command line is written is of no use to whoever has none.
+        text = said.decode(errors="replace").rpartition("\n\nError: ")[2].strip()
+        raise Refused(text or "the command printed nothing") from error
     return answer

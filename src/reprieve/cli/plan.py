@@ -108,7 +108,7 @@ def command(
         raise SystemExit(YES if plan.chosen is not None else NO)
     if asks_cluster(filenames, kubeconfig, context):
         quota = any(target.kind == "Workload" for target in targets)
-        documents = on_cluster(submitted, kubeconfig, context, quota=quota)
+        documents = _with_jobs(submitted, targets, kubeconfig, context, configuration, quota=quota)
     answered = _compare if compare else _plan
     raise SystemExit(answered(_Question(documents, targets, configuration, now, output, everything)))
 
@@ -125,6 +125,30 @@ class _Question(NamedTuple):
     now: str | None
     output: Output
     everything: bool
+
+
+def _with_jobs(
+    submitted: Sequence[Source],
+    targets: Sequence[Reference],
+    kubeconfig: str | None,
+    context: str | None,
+    config: "Configuration",
+    *,
+    quota: bool,
+) -> Sequence[Document | Source]:
+    """The cluster with the jobs that are asked about and were not given; no plan looks at other jobs."""
+    from reprieve.jobs import made_by
+
+    given, table = {Reference.read(each.document) for each in submitted}, config.job_kinds()
+    wanted = {each for each in targets if each not in given}
+    kinds = {(row.group, row.kind): row for each in wanted for row in table.below(each.kind)}
+    found = on_cluster(submitted, kubeconfig, context, quota=quota, jobs=[*kinds.values()])
+    ours = made_by(map(document_of, found), wanted) if kinds else wanted
+    return [
+        each
+        for each in found
+        if isinstance(each, Source) or kind_key(each) not in kinds or Reference.read(each) in ours
+    ]
 
 
 def _target(text: str, config: "Configuration") -> Reference:

@@ -10,10 +10,12 @@ NAMES = (
     "Plan",
     "JobPlan",
     "QuotaPlan",
+    "PlanList",
     "PlanComparison",
     "FleetPlan",
     "Admissions",
     "Forecast",
+    "ForecastList",
     "Explanation",
     "Validation",
     "Decision",
@@ -26,10 +28,10 @@ NAMES = (
 def command(name: str) -> None:
     """Print the JSON Schema of an answer, for programs that read `-o json`.
 
-    NAME is Plan, JobPlan (for a job of any kind), PlanComparison, QuotaPlan (for a Kueue Workload) or
-    FleetPlan, as `plan` prints them, Admissions (`admit`), Forecast (`when`), Explanation (`explain`),
-    Validation (`validate`), Simulation (`simulate`), or Decision, one line of the file of decision records.
-    Schemas of the same version only ever gain fields.
+    NAME is Plan, JobPlan (for a job of any kind), PlanComparison, QuotaPlan (for a Kueue Workload), FleetPlan
+    or PlanList (for several at once), as `plan` prints them, Admissions (`admit`), Forecast or ForecastList
+    (`when`), Explanation (`explain`), Validation (`validate`), Simulation (`simulate`), or Decision, one line
+    of the file of decision records. Schemas of the same version only ever gain fields.
 
     \b
     Examples:

@@ -19,7 +19,7 @@ from reprieve.objects import (
 )
 
 if TYPE_CHECKING:
-    from reprieve.jobs import JobKinds
+    from reprieve.jobs import JobKind, JobKinds
     from reprieve.kube import Resource
     from reprieve.records import Kept
 
@@ -118,16 +118,23 @@ def gather(
 
 
 def on_cluster(
-    submitted: Sequence[Source], kubeconfig: str | None, context: str | None, *, quota: bool
+    submitted: Sequence[Source],
+    kubeconfig: str | None,
+    context: str | None,
+    *,
+    quota: bool,
+    jobs: "Sequence[JobKind]" = (),
 ) -> Sequence[Document | Source]:
-    """The cluster as it is, with what was submitted on top."""
-    from reprieve.kube import CLAIM_TEMPLATES, QUOTA_KINDS, SCHEDULER_KINDS, WORKLOADS
+    """The cluster as it is, with what was submitted on top; `jobs`: kinds of jobs that are read, too."""
+    from reprieve.kube import CLAIM_TEMPLATES, QUOTA_KINDS, SCHEDULER_KINDS, WORKLOADS, job_resources
     from reprieve.whatif import NODE_KINDS
     from reprieve.whatif import QUOTA_KINDS as WORKLOAD_KINDS
 
     used = WORKLOAD_KINDS if quota else NODE_KINDS
     read = (*SCHEDULER_KINDS, *QUOTA_KINDS, WORKLOADS, CLAIM_TEMPLATES)
     kinds = [each for each in read if (each.group, each.kind) in used]
+    known = {(each.group, each.kind) for each in kinds}
+    kinds += [each for each in job_resources(jobs) if (each.group, each.kind) not in known]
     return _on_top(submitted, kubeconfig, context, kinds)
 
 

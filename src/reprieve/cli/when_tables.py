@@ -30,7 +30,7 @@ def _one(screen: Screen, answer: Forecast) -> None:
     known = [(what, span) for what, span in spans if span is not None and span != answer.start]
     if known:
         screen.line()
-        rows = [Row((what, _median(span), _range(span, answer))) for what, span in known]
+        rows = [Row((what, _median(span, answer), _range(span, answer))) for what, span in known]
         screen.table(("what", "in", "80 %"), rows)
     if answer.outcome == "later" and answer.reasons:
         screen.paragraph(f"Now it has no place: {answer.reasons[0]}")
@@ -56,15 +56,16 @@ def _share(share: Share) -> tuple[str, str, str]:
 def _start(answer: Forecast) -> str:
     if answer.outcome in ("runs", "now"):
         return answer.outcome
-    return answer.outcome if answer.start is None else _median(answer.start)
+    return answer.outcome if answer.start is None else _median(answer.start, answer)
 
 
 def _interval(answer: Forecast) -> str:
     return "" if answer.start is None or answer.outcome == "now" else _range(answer.start, answer)
 
 
-def _median(span: Span) -> str:
-    return "later" if span.median is None else span_text(span.median)
+def _median(span: Span, answer: Forecast) -> str:
+    late = f"not within {span_text(answer.horizon_seconds)}"
+    return late if span.median is None else span_text(span.median)
 
 
 def _range(span: Span, answer: Forecast) -> str:

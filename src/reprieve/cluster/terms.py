@@ -15,6 +15,7 @@ from reprieve.objects import (
     PodSpec,
     TopologySpreadConstraint,
     matches,
+    well_known,
 )
 
 
@@ -29,8 +30,13 @@ class Term(NamedTuple):
 
     def covers(self, namespace: str, namespace_labels: Mapping[str, str], labels: Mapping[str, str]) -> bool:
         """Whether the term selects a pod with these labels in this namespace."""
-        if namespace not in self.namespaces and not matches(self.namespace_selector, namespace_labels):
-            return False
+        if namespace not in self.namespaces:
+            if self.namespace_selector is None:
+                return False
+            # An API server gives every namespace the label with its name; manifests seldom have it.
+            named = {well_known.NAMESPACE_NAME_LABEL: namespace, **namespace_labels}
+            if not matches(self.namespace_selector, named):
+                return False
         return matches(self.selector, labels)
 
 

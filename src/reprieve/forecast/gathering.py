@@ -26,7 +26,7 @@ from reprieve.forecast.reading import (
 from reprieve.forecast.run_times import History, Likeness, RunTime, run_time
 from reprieve.forecast.situation import NO_WORKLOAD, Owner, Situation, Unit, moment
 from reprieve.forecast.wording import NAMED
-from reprieve.jobs import RUNTIMES, queue_of
+from reprieve.jobs import RUNTIMES, one_run, queue_of
 from reprieve.objects import (
     MOST_PODS,
     Document,
@@ -83,6 +83,7 @@ def gather(
     if strange := unknown_fields(written):
         notes.append(f"Warning: fields that nobody reads: {some(strange, NAMED)}")
     notes += unfollowed(views)
+    notes += _classless(views)
     known = found.owners()
     notes += found.unread()
     return Situation(
@@ -99,6 +100,22 @@ def gather(
         notes=[*population.notes, *notes],
         ignored=left,
     )
+
+
+def _classless(views: Iterable[Object]) -> list[str]:
+    """Where a class is missing, who comes before whom is a guess: a plan refuses it, a forecast says it."""
+    found = list(views)
+    known = {
+        each.name for each in found if isinstance(each, PriorityClass)
+    } | well_known.SYSTEM_CLASSES.keys()
+    named = {
+        each.spec.priority_class_name
+        for each in found
+        if isinstance(each, Pod | PodGroup) and each.spec.priority is None
+    }
+    missing = sorted(name for name in named if name and name not in known)
+    text = "Note: priority classes that are not among the objects count as priority 0"
+    return [f"{text}: {some(missing, NAMED)}."] if missing else []
 
 
 class _Run(NamedTuple):
@@ -256,7 +273,9 @@ class _Gathering:
 
     def queues(self) -> dict[Reference, str]:
         """Owners, and the queues that they name."""
-        named = ((ref, queue_of(self._raw[ref])) for ref in self._owners if ref in self._raw)
+        kinds = self._above.kinds
+        known = ((ref, self._raw[ref]) for ref in self._owners if ref in self._raw)
+        named = ((ref, queue_of(one_run(raw, kinds) or raw)) for ref, raw in known)
         return {ref: queue for ref, queue in named if queue}
 
     def _job_start(self, ref: Reference) -> int:

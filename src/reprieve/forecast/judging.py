@@ -51,17 +51,18 @@ class Verdict:
 
     def _with_start(self, start: Span, share: float) -> Forecast:
         victims = self._victims()
-        certain = len(self._futures) == 1
+        certain, horizon = len(self._futures) == 1, seconds(self._question.horizon)
         at_once = start.high is not None and start.high <= AT_ONCE and not self._waits_for_others()
         if at_once:
             sentence = wording.starts_now(self._target, victims)
         else:
-            horizon = seconds(self._question.horizon)
             latest = certain and "limit" in self._run_times()
             sentence = wording.when_it_starts(
                 self._target, start, certain=certain, horizon=horizon, latest=latest
             )
         whole = self._span(self._last)
+        if whole.median is None:
+            sentence += wording.not_whole(horizon, self._reasons())
         return self._answer(
             "now" if at_once else "later",
             sentence,

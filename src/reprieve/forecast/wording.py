@@ -45,6 +45,12 @@ def starts_now(name: Reference, victims: Sequence[str]) -> str:
     return f"{name} starts now, if {some(list(victims), NAMED)} {verb} way."
 
 
+def not_whole(horizon: float, reasons: Sequence[str]) -> str:
+    """Of a job that starts: whoever needs all of its pods must not take that for a yes."""
+    because = f": {reasons[0]}" if reasons else "."
+    return f" Not all of its pods start within {span_text(horizon)}{because}"
+
+
 def runs(name: Reference, since: datetime | None) -> str:
     return f"{name} runs already{'' if since is None else f', since {since:%Y-%m-%d %H:%M:%S}'}."
 

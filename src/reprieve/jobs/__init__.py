@@ -35,6 +35,7 @@ from reprieve.jobs.gating import (
     workload_name,
 )
 from reprieve.jobs.kinds import JobKinds
+from reprieve.jobs.made import made_by
 from reprieve.jobs.pod_groups import asked_by, group_pod_sets, group_total, shape, shape_of
 from reprieve.jobs.pod_sets import PodSet
 from reprieve.jobs.progress import Progress, ending, has_failed, pod_labels, progress
@@ -78,6 +79,7 @@ __all__ = [
     "has_pod_template",
     "held",
     "held_pod",
+    "made_by",
     "merge_patch",
     "needs_hold",
     "one_run",

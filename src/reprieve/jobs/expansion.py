@@ -38,6 +38,8 @@ class Expansion(msgspec.Struct, frozen=True, kw_only=True):
     groups: tuple[Document, ...] = ()
     """PodGroups that the job does not name and that follow from its kind or from its scheduling policy."""
     suspended: bool = False
+    priority_class: str = ""
+    """Its own field for a priority class, where its kind has one."""
     unread: tuple[str, ...] = ()
     """Fields of the job that change where its pods go and that are not looked at, and what they do."""
 
@@ -79,6 +81,7 @@ def expand(document: Document, kinds: JobKinds, others: Iterable[Document] = ())
         pods=pods,
         groups=tuple(groups),
         suspended=bool(suspended_by(document, kinds)),
+        priority_class=kind.priority_class,
         unread=unread(root, kind, kinds),
     )
 

@@ -114,7 +114,7 @@ from reprieve.objects.kueue import (
 from reprieve.objects.labels import dns_label, dns_subdomain, label_key, label_value
 from reprieve.objects.leftovers import (
     Ignored,
-    doubtful_amounts,
+    doubts,
     given,
     ignored,
     ignored_sentence,
@@ -309,7 +309,7 @@ __all__ = [
     "dns_label",
     "dns_subdomain",
     "document_of",
-    "doubtful_amounts",
+    "doubts",
     "effective_priority",
     "encode",
     "exact",

@@ -16,6 +16,7 @@ from reprieve.objects.recognition import schema_of, unrecognised
 from reprieve.objects.structure import Problem
 from reprieve.objects.text import counted
 from reprieve.objects.validation.fields import UNKNOWN_FIELD, field_problems
+from reprieve.objects.validation.queues import almost_queued
 from reprieve.objects.validation.resources import part_bytes
 
 Key = tuple[str, str]
@@ -81,9 +82,13 @@ def _why(api_version: str, kind: str, instead: str) -> str:
     return problem.message if mistake else ""
 
 
-def doubtful_amounts(sources: Iterable[Source]) -> list[str]:
-    """Amounts that a server takes and that hardly anybody means, with their places."""
-    return [f"{each.where}: {problem}" for each in sources for problem in part_bytes(each.document)]
+def doubts(sources: Iterable[Source]) -> list[str]:
+    """What a server takes and hardly anybody means, with its places."""
+    return [
+        f"{each.where}: {problem}"
+        for each in sources
+        for problem in (*part_bytes(each.document), *almost_queued(each.document))
+    ]
 
 
 def _is_of_others(document: Document) -> bool:

@@ -25,6 +25,7 @@ from reprieve.objects.text import shown
 from reprieve.objects.validation.builtin import builtin_problems
 from reprieve.objects.validation.checks import At
 from reprieve.objects.validation.fields import field_problems
+from reprieve.objects.validation.queues import almost_queued
 from reprieve.objects.validation.resources import part_bytes
 from reprieve.objects.validation.shared import metadata
 
@@ -99,7 +100,8 @@ def _review(
         yield from _alone(source, context, custom, more)
         if inside is not None and _is_of_others(source.document, custom):
             yield from (Finding(source.where, problem) for problem in inside(source.document))
-        doubts = [*part_bytes(source.document), *_for_nobody(source.document)]
+        document = source.document
+        doubts = [*part_bytes(document), *almost_queued(document), *_for_nobody(document)]
         yield from (Finding(source.where, each, warning=True) for each in doubts)
     yield from _duplicates(sources)
     yield from _references(sources, known)

@@ -12,7 +12,7 @@ import msgspec
 
 from reprieve.cluster import Cluster, ticks
 from reprieve.config import Configuration
-from reprieve.jobs import RUNTIMES, Expansion, JobKinds, ending, expand, one_run, queue_of
+from reprieve.jobs import RUNTIMES, Expansion, JobKinds, PodSet, ending, expand, made_by, one_run, queue_of
 from reprieve.objects import (
     Document,
     Ignored,
@@ -119,7 +119,8 @@ def expanded_job(
     source = _job(documents, for_, kinds)
     others = [each for each in documents if each is not source]
     expansion = _expanded(source, kinds, [*map(document_of, others)])
-    _refuse_twice(expansion, others)
+    if one_run(document_of(source), kinds) is None:  # what makes jobs again and again may have made some
+        _refuse_twice(expansion, others)
     return source, expansion, [*others, *expansion.documents]
 
 
@@ -210,18 +211,22 @@ def _expanded(source: Document | Source, kinds: JobKinds, others: list[Document]
 
 def _refuse_twice(expansion: Expansion, others: Iterable[Document | Source]) -> None:
     """A job that runs already is not planned once more on top of itself."""
-    made = {Reference.read(each) for each in expansion.documents}
-    for each in map(document_of, others):
-        if each.get("kind") not in ("Pod", "PodGroup"):
-            continue
-        namespace = _namespace(each)
-        owners = (each.get("metadata") or {}).get("ownerReferences") or ()
-        ours = any(Reference(o.get("kind"), namespace, o.get("name")) == expansion.job for o in owners)
-        if Reference.read(each) in made or ours:
-            raise ReprieveError(
-                f"{expansion.job} has {Reference.read(each)} already: ask for that, or leave it out of the "
-                "input to plan the job anew"
-            )
+    documents = [*map(document_of, others)]
+    taken = {Reference.read(each) for each in expansion.documents} | made_by(documents, {expansion.job})
+    found = [
+        each
+        for each in documents
+        if each.get("kind") in ("Pod", "PodGroup") and Reference.read(each) in taken
+    ]
+    if found:
+        # Whoever asks wants to hear of those that wait.
+        one = Reference.read(
+            next((each for each in found if each["kind"] == "Pod" and _waits(each)), found[0])
+        )
+        raise ReprieveError(
+            f"{expansion.job} has {one} already: ask for that, or leave it out of the input to plan the job "
+            f"anew; `reprieve explain {expansion.job}` speaks of all that it has"
+        )
 
 
 # -- planning ------------------------------------------------------------------------------------------------
@@ -242,7 +247,7 @@ def _plans(
             if unit in planned or (message and unit.kind == "Pod"):
                 continue  # planned with its gang, or equal to the one that found no node
             planned.add(unit)
-            refuse_unknown_class(cluster, unit)
+            _refuse_unknown_class(cluster, unit, expansion, pod_set)
             plan = decide(cluster, unit, config, moment, alternatives=unit.kind == "PodGroup")
             if plan.victims:
                 plan = with_lost_hours(View(cluster, config, moment), plan)
@@ -258,6 +263,18 @@ def _plans(
             PodSetFit(name=pod_set.name, count=len(keys), placed=placed, victims=victims, message=message)
         )
     return plans, fits
+
+
+def _refuse_unknown_class(cluster: Cluster, unit: Reference, expansion: Expansion, pod_set: PodSet) -> None:
+    """With the field of the job: nobody has written its pods, or the gang that its kind is."""
+    try:
+        refuse_unknown_class(cluster, unit)
+    except InvalidObject as error:
+        if unit.kind == "PodGroup" and unit not in map(Reference.read, expansion.groups):
+            raise
+        own = pod_set.template["spec"].get("priorityClassName") == error.value
+        path = f"{pod_set.path}.spec.priorityClassName" if own else expansion.priority_class
+        raise InvalidObject(path, error.value, error.message, str(expansion.job)) from error
 
 
 def _unit(pod: Document, cluster: Cluster) -> Reference:

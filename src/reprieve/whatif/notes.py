@@ -1,7 +1,8 @@
 """What an answer does not use, and says so: kinds that it does not read, fields that nobody reads."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import msgspec
@@ -12,7 +13,7 @@ from reprieve.objects import (
     Ignored,
     ReprieveError,
     Source,
-    doubtful_amounts,
+    doubts,
     given,
     ignored,
     ignored_sentence,
@@ -91,7 +92,7 @@ class Notes(NamedTuple):
     unknown: list[str]
     """Fields, with their places."""
     doubtful: Sequence[str] = ()
-    """Amounts that hardly anybody means, with their places."""
+    """What hardly anybody means, with its places."""
     missing: tuple[str, ...] = ()
     """Sentences about what the objects refer to and what is not among them."""
 
@@ -115,20 +116,29 @@ def waits_for_quota(queue: str, annotations: Iterable[str] = ()) -> str:
 
 
 def take_notes(
-    objects: Iterable[Document | Source], used: frozenset[tuple[str, str]], jobs: Iterable[Document] = ()
+    objects: Iterable[Document | Source],
+    used: frozenset[tuple[str, str]],
+    jobs: Iterable[Document] = (),
+    reasons: Mapping[tuple[str, str], str] = MappingProxyType({}),
 ) -> Notes:
-    """About what was given, `jobs` that are planned apart. Raises if none of it can be used."""
+    """About what was given, `jobs` that are planned apart. Raises if none of it can be used.
+
+    `reasons`: by API version and kind, why those that are left are not used, where the caller knows it.
+    """
     everything, planned = list(objects), [*map(id, jobs)]
     sources = given(everything)
     others = [each for each in sources if id(each.document) not in planned]
-    left = _explained(ignored(others, used, _INSTEAD[used]), others, used)
+    left = tuple(
+        msgspec.structs.replace(each, why=reasons.get((each.api_version, each.kind), each.why))
+        for each in _explained(ignored(others, used, _INSTEAD[used]), others, used)
+    )
     if sources and sum(each.count for each in left) == len(sources):
         raise ReprieveError(f"nothing that was given can be used here; {ignored_sentence(left)}")
     # Programs hand over what they have read from somewhere; people write files.
     written = any(isinstance(each, Source) for each in everything)
     if not written:
         return Notes(left, [])
-    return Notes(left, unknown_fields(sources), doubtful_amounts(sources))
+    return Notes(left, unknown_fields(sources), doubts(sources))
 
 
 def _explained(

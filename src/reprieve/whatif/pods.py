@@ -182,7 +182,9 @@ def refuse_unknown_class(cluster: Cluster, for_: Reference) -> None:
     found = unknown_class(cluster, for_)
     if found:
         known = [*cluster.priorities.number_of, *well_known.SYSTEM_CLASSES]
-        text = f"there is no PriorityClass {found!r} among the objects{nearest(found, known)}"
+        missing = "; give it, too: without it the priority is not known"
+        meant = nearest(found, known) if cluster.priorities.number_of else missing
+        text = f"there is no PriorityClass {found!r} among the objects{meant}"
         raise InvalidObject("spec.priorityClassName", found, text, str(for_))
 
 

@@ -1,6 +1,7 @@
 """Jobs, pods and groups in queues: the workloads that the quota controller would make of them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from reprieve.config import Configuration
@@ -13,6 +14,7 @@ from reprieve.jobs import (
     ending,
     needs_hold,
     one_run,
+    queue_of,
     unheeded,
 )
 from reprieve.objects import (
@@ -39,6 +41,8 @@ class Queued(NamedTuple):
     names: dict[str, str]
     """By workload, what the user wrote."""
     notes: tuple[str, ...] = ()
+    queueless: Mapping[tuple[str, str], str] = MappingProxyType({})
+    """By API version and kind of jobs that name no queue: what they have to do to ask for quota."""
 
 
 def with_workloads(documents: list[Document | Source], config: Configuration) -> Queued:
@@ -66,6 +70,7 @@ def with_workloads(documents: list[Document | Source], config: Configuration) ->
             *_in_vain(made, kinds),
             *_held([job for job, askers in made if not askers], everything, config),
         ),
+        dict(_queueless((document_of(job) for job, askers in made if not askers), kinds)),
     )
 
 
@@ -80,6 +85,16 @@ def _may_ask(document: Document, kinds: JobKinds) -> bool:
         if each.get("controller")
     )
     return not any(kind is not None and kind.asks != "none" for kind in above)
+
+
+def _queueless(jobs: Iterable[Document], kinds: JobKinds) -> Iterator[tuple[tuple[str, str], str]]:
+    for job in jobs:
+        run, kind = one_run(job, kinds) or job, kinds.find(job)
+        made = kinds.find(run)
+        if kind is not None and made is not None and made.asks != "none" and not queue_of(run):
+            where = f"{kind.job_template}.metadata" if kind.job_template else "it"
+            why = f"it names no queue: give {where} the label {well_known.QUEUE_LABEL}, or give its Workload"
+            yield (str(job.get("apiVersion")), str(job.get("kind"))), why
 
 
 def _in_vain(made: Iterable[tuple[Document | Source, list[Asking]]], kinds: JobKinds) -> Iterator[str]:

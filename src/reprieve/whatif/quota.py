@@ -94,7 +94,7 @@ def plan_workload(
     """
     rules = Rules.of(config)
     queued = with_workloads(list(objects), config)
-    notes = take_notes(queued.documents, QUOTA_KINDS, queued.jobs)
+    notes = take_notes(queued.documents, QUOTA_KINDS, queued.jobs, queued.queueless)
     views, missing = _decoded(queued.documents)
     found = [view for view in views if isinstance(view, Workload) and view.key == for_.key]
     if not found:
@@ -312,7 +312,7 @@ def admit_all(
 ) -> Admissions:
     """Admission cycles over all workloads until nothing changes; each deletion follows its cycle."""
     queued = with_workloads(list(objects), config)
-    notes = take_notes(queued.documents, QUOTA_KINDS, queued.jobs)
+    notes = take_notes(queued.documents, QUOTA_KINDS, queued.jobs, queued.queueless)
     views, missing = _decoded(queued.documents)
     quota = load(views, Rules.of(config), now)
     run = settle(quota, now, max_cycles, deletions)

@@ -60,6 +60,7 @@ def about_pods(
     return [
         *_other_schedulers(cluster, rows, config),
         *_gates(cluster, rows),
+        *_unlabelled(cluster, rows),
         *([] if fits else _unoffered(cluster, rows)),
         *_unprotected({victim.pod for plan in plans for victim in plan.victims}, documents),
     ]
@@ -84,6 +85,25 @@ def _gates(cluster: Cluster, rows: Sequence[int]) -> list[str]:
     return [
         f"Note: whoever set the gate has to open it (spec.schedulingGates): {some([*names], MOST_NAMED)}."
     ]
+
+
+def _unlabelled(cluster: Cluster, rows: Sequence[int]) -> list[str]:
+    """Namespaces whose labels nobody knows, although affinity chooses pods by them."""
+    classes = [cluster.class_of(row) for row in rows]
+    terms = [term for cls in classes for term in (*cls.affinity, *cls.anti_affinity)]
+    terms += [term for cls in cluster.classes.anti_affine for term in cls.anti_affinity]
+    selectors = [term.namespace_selector for term in terms if term.namespace_selector is not None]
+    labels = {
+        label
+        for each in selectors
+        for label in (*each.match_labels, *(one.key for one in each.match_expressions))
+    }
+    if not labels - {well_known.NAMESPACE_NAME_LABEL}:
+        return []
+    unknown = {key.partition("/")[0] for key in cluster.pods.row_of} - cluster.namespaces.keys()
+    names = some(sorted(unknown), MOST_NAMED)
+    text = "by which affinity chooses pods, are not known: the namespaces are not among the objects"
+    return [f"Note: labels of {names}, {text}."] if unknown else []
 
 
 def _unoffered(cluster: Cluster, rows: Sequence[int]) -> list[str]:

@@ -11,6 +11,7 @@ from reprieve.preemption import UnknownTarget
 from reprieve.quota import Mode, Shortage, TooLarge, vain_wait
 
 NAMED = 5
+MOST_HAVING = 3
 
 
 def unit_facts(scene: Scene) -> list[str]:
@@ -56,15 +57,26 @@ def _short(scene: Scene, resource: str, requested: int, nodes: list[str]) -> Ite
     wanted = f"{format_amount(resource, requested)} {resource}"
     largest, emptiest = (max(sorted(each), key=each.__getitem__) for each in (total, free))
     if not total[largest]:
-        offered = [name for row, name in enumerate(table.resources) if table.allocatable[row].any()]
-        meant = nearest(resource, offered) or "."
-        yield f"It asks for {wanted}, and no node that would take it has any{meant}"
+        yield f"It asks for {wanted}, and no node that would take it has any{_instead(scene, resource)}"
     elif requested > total[largest]:
         most = format_amount(resource, total[largest])
         yield f"It asks for {wanted}, and no node that would take it has more than {most} ({largest})."
     elif requested > free[emptiest]:
         most = format_amount(resource, free[emptiest])
         yield f"It needs {wanted} free on one node; the most there is now is {most} ({emptiest})."
+
+
+def _instead(scene: Scene, resource: str) -> str:
+    """Who has the resource and does not take the pod; where nobody has it, what was perhaps meant."""
+    table = scene.cluster.nodes
+    amounts = table.allocatable[table.resource_index[resource]]
+    having = [name for name, slot in sorted(table.slot_of.items()) if amounts[slot]]
+    if having:
+        return (
+            f"; {some(having, MOST_HAVING)} {'has' if len(having) == 1 else 'have'}, and would not take it."
+        )
+    offered = [name for row, name in enumerate(table.resources) if table.allocatable[row].any()]
+    return nearest(resource, offered) or "."
 
 
 def quota_facts(scene: QuotaScene) -> list[str]:
@@ -85,13 +97,17 @@ def _too_large(scene: QuotaScene) -> Iterator[str]:
             if not hopeless or not all(hopeless):
                 continue
             most: dict[str, dict[str, int]] = {}
+            before: dict[str, int] = {}
             for each in (each for attempt in hopeless for each in attempt):
                 most.setdefault(each.key.resource, {})[each.key.flavor] = each.most
+                before[each.key.resource] = max(before.get(each.key.resource, 0), each.before)
             for resource, flavors in most.items():
                 bounds = listed([f"{format_amount(resource, n)} in flavor {f}" for f, n in flavors.items()])
+                asked, others = result.requests[resource], before[resource]
+                more = f", and those before it for {format_amount(resource, others)}" if others else ""
                 yield (
-                    f"Pod set {result.name} asks for {format_amount(resource, result.requests[resource])} "
-                    f"{resource}; ClusterQueue {scene.queue_name} can never have more than {bounds}, "
+                    f"Pod set {result.name} asks for {format_amount(resource, asked)} "
+                    f"{resource}{more}; ClusterQueue {scene.queue_name} can never have more than {bounds}, "
                     "with all that it may borrow: to wait is in vain."
                 )
 

@@ -1,9 +1,11 @@
 """kueue.x-k8s.io: ClusterQueue, Cohort, LocalQueue, ResourceFlavor, Topology, WorkloadPriorityClass."""
 
+import difflib
 from collections.abc import Callable
 
 from reprieve.objects import well_known
-from reprieve.objects.structure import DUPLICATE, FORBIDDEN
+from reprieve.objects.meta import Document
+from reprieve.objects.structure import DUPLICATE, FORBIDDEN, Problem, nearest
 from reprieve.objects.text import shown
 from reprieve.objects.validation.checks import (
     At,
@@ -22,6 +24,13 @@ from reprieve.objects.validation.checks import (
 )
 from reprieve.objects.validation.shared import label_selector, taint, toleration
 
+_LABELS = (
+    well_known.WORKLOAD_PRIORITY_CLASS_LABEL,
+    well_known.POD_GROUP_NAME_LABEL,
+    well_known.PREBUILT_WORKLOAD_LABEL,
+)
+_QUEUE_NAMES = ("queue-name", "queue", "local-queue", "local-queue-name")
+"""What people write behind the domain when they mean the label of the queue."""
 Gate = Callable[[str], bool]
 
 MOST_GROUPS = 16
@@ -31,6 +40,30 @@ MOST_IN_TOTAL = 256
 MOST_PAIRS = 512
 _STOP_POLICIES = ("None", "Hold", "HoldAndDrain")
 _SEARCH = ("MayStopSearch", "TryNextFlavor")
+
+
+def almost_queued(document: Document) -> list[Problem]:
+    """Where something seems to name its queue and does not: a misspelt label, or an annotation of that name.
+    It would run without quota, and nobody would say so."""
+    meta, wanted = At(document).field("metadata"), well_known.QUEUE_LABEL
+    if meta.field("labels").field(wanted).is_set:
+        return []
+    near = [name for name, _ in meta.field("labels").members() if _is_almost(str(name))]
+    text = "nobody reads it"
+    found = [Problem(f"metadata.labels[{name}]", None, text + nearest(name, [wanted])) for name in near]
+    if meta.field("annotations").field(wanted).is_set:
+        text = "nobody reads the annotation: a queue is named by the label"
+        found.append(Problem(f"metadata.annotations[{wanted}]", None, f"{text} {wanted}"))
+    return found
+
+
+def _is_almost(label: str) -> bool:
+    domain, _, name = label.rpartition("/")
+    if "ueue" not in label.lower() or label in _LABELS:
+        return False  # the quick answer for the labels of half a million pods
+    if not difflib.get_close_matches(domain, [well_known.KUEUE_API], 1, 0.8):
+        return False
+    return bool(difflib.get_close_matches(name.lower(), _QUEUE_NAMES, 1, 0.8))
 
 
 def cluster_queue(document: At, gate: Gate, old: At | None = None) -> Problems:
