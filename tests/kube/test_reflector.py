@@ -305,6 +305,9 @@ async def test_whatever_goes_wrong_the_collection_is_read_again():
         def apply(self, type, object):
             raise AssertionError("nothing changes here")
 
+        def vanished(self, namespace, name):
+            raise AssertionError("nothing goes here")
+
     async def sleep(seconds):
         pauses.append(seconds)
 

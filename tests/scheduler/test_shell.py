@@ -253,7 +253,12 @@ class TestAClockThatIsSetBack:
     def test_what_was_left_unfinished_is_looked_for(self, monkeypatch):
         async def main():
             bench, looks = self.bench(node("n1", 1)), []
-            monkeypatch.setattr(bench.core, "recover", lambda now: looks.append(now) or [])
+
+            def recover(now):
+                looks.append(now)
+                return []
+
+            monkeypatch.setattr(bench.core, "recover", recover)
             async with bench.running():
                 await self.set_back(bench)
             assert len(looks) == 3, "at first, and every ten seconds from when it was noticed"
