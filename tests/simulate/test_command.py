@@ -151,7 +151,18 @@ def test_a_trace_of_which_no_queue_takes_a_job_is_an_answer(tmp_path, output):
     assert "no queue takes it" in " ".join(result.stdout.split())
 
 
-def test_nodes_that_are_to_fail_must_be_there():
-    result = simulate(f"{TRACE} -f {EXAMPLE / 'queues.yaml'} --mtbf 1h")
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (f"-f {EXAMPLE / 'queues.yaml'} --mtbf 1h", "--mtbf: there is no node that could fail"),
+        ("--nodes gpu=4:nvidia.com/gpu=8 --cycle-every 1s", "--cycle-every: there is no quota"),
+        (
+            "--nodes gpu=4:nvidia.com/gpu=8 --announce-checkpoints --checkpoint 0",
+            "--announce-checkpoints: with --checkpoint 0 no job saves its work",
+        ),
+    ],
+)
+def test_an_option_that_would_do_nothing_is_refused(line: str, told: str):
+    result = simulate(f"{TRACE} {line}")
     assert result.exit_code == 2
-    assert "--mtbf: there is no node that could fail" in result.stderr
+    assert told in result.stderr

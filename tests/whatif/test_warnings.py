@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import reprieve
 from reprieve.cli import main
 from reprieve.dashboard.worker import Question, answer
-from tests.builders import Document, node, pod
+from tests.builders import Document, node, pod, pod_group
 
 
 def namespace(name: str, **labels: str) -> Document:
@@ -67,6 +67,37 @@ def test_labels_of_namespaces_that_decide_and_are_not_known_are_told() -> None:
     assert "are not known" not in reasons([*given, *homes])
     assert reprieve.plan([*given, *homes], "Pod/default/p").outcome == "unschedulable"
     assert "are not known" not in reasons(beside("cache", {}))
+
+
+def annotated(pod: Document, name: str) -> Document:
+    pod["metadata"]["annotations"] = {name: "0.5"}
+    return pod
+
+
+@pytest.mark.parametrize("name", ["gpu-fraction", "gpu-memory"])
+def test_a_part_of_a_gpu_that_another_scheduler_would_give_is_told(name: str) -> None:
+    """It fits on a node without any GPU, and nobody must take that for an answer."""
+    told = f"the annotation {name} asks KAI for a part of a GPU, and is not read here: default/p."
+    assert told in reasons([node(), annotated(pod("p"), name), annotated(pod("other"), name)])
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        (
+            "yunikorn.apache.org/task-group-name",
+            "asks YuniKorn for places with its gang, and is not read here",
+        ),
+        (
+            "scheduling.k8s.io/group-name",
+            "asks Volcano for places with its gang, and its PodGroup is not among",
+        ),
+    ],
+)
+def test_a_gang_of_another_scheduler_is_told_unless_the_pod_has_one_here(name: str, told: str) -> None:
+    assert told in reasons([node(), annotated(pod("p"), name)])
+    here = [pod_group("gang", 1, 0), annotated(pod("p", group="gang"), name)]
+    assert "places with its gang" not in reasons([node(), *here], "PodGroup/default/gang")
 
 
 def test_volumes_that_every_node_has_need_no_warning() -> None:

@@ -148,11 +148,9 @@ def _nodes(spec: str) -> list[Document]:
     return NodeTemplate.parse(spec).nodes()
 
 
-def has_nodes(scenery: Scenery) -> bool:
-    from reprieve.objects import Node
-
+def has_any(scenery: Scenery, kind: "type[Object]") -> bool:
     parts = (scenery.objects, *(objects for _, objects in scenery.clusters))
-    return any(isinstance(each, Node) for part in parts for each in part)
+    return any(isinstance(each, kind) for part in parts for each in part)
 
 
 def node_problem(scenery: Scenery) -> "Callable[[NodeEvent], str]":

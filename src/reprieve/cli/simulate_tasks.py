@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reprieve.cli.simulate_input import Scenery, has_nodes, node_problem
+from reprieve.cli.simulate_input import Scenery, has_any, node_problem
 from reprieve.cli.sources import seconds_of
 from reprieve.objects import ReprieveError
 
@@ -85,8 +85,7 @@ def read_tasks(options: Mapping[str, Any], found: "Trace", scenery: Scenery) -> 
         "repair": _ticks("--repair", options["repair"]),
         "until": _ticks("--until", options["until"]) if options["until"] else None,
     }
-    if times["mean_failure"] and not has_nodes(scenery):
-        raise ReprieveError("--mtbf: there is no node that could fail; give --nodes, or manifests with Nodes")
+    _refuse_idle(times, scenery, announce=options["announce"])
     first = min(job.submit for job in found.jobs)
     if times["until"] is not None and times["until"] < first:
         raise ReprieveError(
@@ -103,6 +102,18 @@ def read_tasks(options: Mapping[str, Any], found: "Trace", scenery: Scenery) -> 
         )
         for each in _policies(options["configs"], options["compared"])
     ]
+
+
+def _refuse_idle(times: Mapping[str, Any], scenery: Scenery, *, announce: bool) -> None:
+    """Options that would do nothing, and an answer that looks as if they had."""
+    from reprieve.objects import ClusterQueue, Node
+
+    if times["mean_failure"] and not has_any(scenery, Node):
+        raise ReprieveError("--mtbf: there is no node that could fail; give --nodes, or manifests with Nodes")
+    if times["cycle_every"] and not has_any(scenery, ClusterQueue):
+        raise ReprieveError("--cycle-every: there is no quota that a cycle could give; give ClusterQueues")
+    if announce and not times["checkpoint"]:
+        raise ReprieveError("--announce-checkpoints: with --checkpoint 0 no job saves its work")
 
 
 def _policies(configs: Sequence[str], compared: Sequence[str]) -> list["Policy"]:

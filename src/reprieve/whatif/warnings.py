@@ -11,6 +11,7 @@ from reprieve.objects import (
     Reference,
     Source,
     document_of,
+    group_key,
     nearest,
     outcomes,
     some,
@@ -26,6 +27,16 @@ _PROTECTING = {
     "volcano.sh/preemptable": "false",
 }
 """Annotations for other programs, each with the value that keeps them away from a pod."""
+_SHARES = {"gpu-fraction": "KAI", "gpu-memory": "KAI"}
+"""Annotations by which pods ask another scheduler for a part of a GPU."""
+_GANGS = {
+    "gang.scheduling.koordinator.sh/name": "Koordinator",
+    "pod-group-name": "KAI",
+    "scheduling.k8s.io/group-name": "Volcano",
+    "scheduling.volcano.sh/group-name": "Volcano",
+    "yunikorn.apache.org/task-group-name": "YuniKorn",
+}
+"""Annotations by which pods join a gang of another scheduler."""
 
 
 def warnings(cluster: Cluster) -> list[str]:
@@ -61,6 +72,7 @@ def about_pods(
         *_other_schedulers(cluster, rows, config),
         *_gates(cluster, rows),
         *_unlabelled(cluster, rows),
+        *_asked_of_others({cluster.pods.keys[row] for row in rows}, documents),
         *([] if fits else _unoffered(cluster, rows)),
         *_unprotected({victim.pod for plan in plans for victim in plan.victims}, documents),
     ]
@@ -104,6 +116,26 @@ def _unlabelled(cluster: Cluster, rows: Sequence[int]) -> list[str]:
     names = some(sorted(unknown), MOST_NAMED)
     text = "by which affinity chooses pods, are not known: the namespaces are not among the objects"
     return [f"Note: labels of {names}, {text}."] if unknown else []
+
+
+def _asked_of_others(pods: set[str], documents: Iterable[Document | Source]) -> list[str]:
+    """What the pods ask another scheduler for by annotations: it is planned as if they did not."""
+    found: dict[str, list[str]] = {}
+    for document in map(document_of, documents):
+        annotations = (document.get("metadata") or {}).get("annotations")
+        if document.get("kind") != "Pod" or not annotations or Reference.read(document).key not in pods:
+            continue
+        whole = {} if group_key(document) else _GANGS
+        for name in (each for each in annotations if each in _SHARES or each in whole):
+            found.setdefault(name, []).append(Reference.read(document).key)
+    return [f"Warning: {_asked(name)}: {some(each, MOST_NAMED)}." for name, each in found.items()]
+
+
+def _asked(name: str) -> str:
+    if name in _SHARES:
+        return f"the annotation {name} asks {_SHARES[name]} for a part of a GPU, and is not read here"
+    missing = "its PodGroup is not among the objects" if _GANGS[name] == "Volcano" else "is not read here"
+    return f"the annotation {name} asks {_GANGS[name]} for places with its gang, and {missing}"
 
 
 def _unoffered(cluster: Cluster, rows: Sequence[int]) -> list[str]:
