@@ -57,7 +57,8 @@ def test_zones_racks_labels_and_taints_are_dealt_out() -> None:
     ("text", "said"),
     [
         ("", "no name"),
-        ("h100=8", "no resources"),
+        ("h100=8", "no resources; write h100=8:cpu=8,memory=32Gi"),
+        ("3", "no resources; write node=3:cpu=8,memory=32Gi"),
         ("h100=x:cpu=1", "no number of nodes"),
         ("h100=0:cpu=1", "no number of nodes"),
         ("h100=9999999:cpu=1", "no number of nodes"),

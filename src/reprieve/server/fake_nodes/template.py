@@ -60,7 +60,9 @@ class NodeTemplate(msgspec.Struct, frozen=True, kw_only=True):
         if count is None or not 0 < count <= MAX_NODES:
             raise TemplateError(f"{text!r}: {stated!r} is no number of nodes between 1 and {MAX_NODES}")
         if not colon:
-            raise TemplateError(f"{text!r}: no resources; write {name}={count}:cpu=8,memory=32Gi")
+            # Who writes a number alone means so many nodes, not a node of that name.
+            wanted = f"node={name}" if not equals and name.isdecimal() else f"{name}={count}"
+            raise TemplateError(f"{text!r}: no resources; write {wanted}:cpu=8,memory=32Gi")
         given = [_option(option, text) for option in options if option.strip()]
         found = dict(given)
         return NodeTemplate(
