@@ -55,3 +55,20 @@ def test_the_name_of_a_class_is_text_and_no_formula(tmp_path):
     """Classes are named by whoever wrote the manifests; what is between dollars is a formula elsewhere."""
     study = study_of([msgspec.structs.replace(one("a"), klass=r"$\frac{$")], gpu_nodes(1), ("kubernetes",))
     assert write_plots(study, tmp_path)
+
+
+def test_of_many_classes_the_most_important_are_drawn(tmp_path):
+    """Three hundred beside each other could not be read, and drawing them took longer than an hour."""
+    # At first each preempts the one before it, afterwards they come one by one.
+    arrivals = [*range(20), *range(100_000, 28_100_000, 100_000)]
+    jobs = [
+        msgspec.structs.replace(one(f"job-{rank}", submit=arrival, gpus=8), klass=f"c{rank}", priority=rank)
+        for rank, arrival in enumerate(arrivals)
+    ]
+    write_plots(study_of(jobs, gpu_nodes(1), ("kubernetes",)), tmp_path)
+    waiting, nodes, flow = ((tmp_path / f"{name}.svg").read_text() for name in ("waiting", "nodes", "flow"))
+    assert "<!-- the most important 5 of 300 classes -->" in waiting
+    assert waiting.count("<!-- class c") == 5
+    assert "<!-- class c299 -->" in nodes
+    assert "<!-- others -->" in nodes
+    assert "(classes, 12 of 19)" in flow

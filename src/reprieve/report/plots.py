@@ -30,6 +30,9 @@ DASHES = ("-", (0, (5, 2)), (0, (1, 1)), (0, (7, 2, 1, 2)))
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++", "ooo", "---")
 GREYS = ("#202020", "#707070", "#bdbdbd", "#505050", "#909090")
 """Of the classes on the nodes, the most important darkest."""
+OTHERS = "#e6e6e6"
+MOST_CLASSES, MOST_PAIRS = len(GREYS), 12
+"""How many classes, and pairs of them, fit on a page beside each other."""
 WIDE = 6.5
 """Inches: the text width of a page."""
 COLUMNS = 1400
@@ -116,9 +119,12 @@ def _line_chart(study: Study, title: str, values: Callable[[Run], Floats]) -> Fi
 
 
 def _waiting(study: Study) -> Figure | None:
-    figure, (plots,) = _figure(1, len(study.classes), 2.3, sharey=True)
+    shown = study.classes[:MOST_CLASSES]
+    figure, (plots,) = _figure(1, len(shown), 2.3, sharey=True)
+    if len(shown) < len(study.classes):
+        figure.supxlabel(f"the most important {len(shown)} of {len(study.classes):,} classes")
     times = axis(longest([run.columns for run in study.runs]))
-    for klass, plot in zip(study.classes, plots, strict=True):
+    for klass, plot in zip(shown, plots, strict=True):
         for place, run in enumerate(study.runs):
             shares = 100 * started_within(run.columns, klass, times)
             plot.step(times, shares, where="post", label=run.name, **_line(place))
@@ -146,14 +152,19 @@ def _losses(study: Study) -> Figure | None:
 
 def _flow(study: Study) -> Figure | None:
     found = [{(f.by, f.victim): f for f in flows(run.columns, lambda job: job.klass)} for run in study.runs]
-    pairs = list(dict.fromkeys(pair for each in found for pair in each))
-    if not pairs:
+    every = dict.fromkeys(pair for each in found for pair in each)
+    if not every:
         return None
+    pairs = list(every)
+    if len(every) > MOST_PAIRS:  # those that cost most, wherever
+        most = {pair: max(each[pair].lost for each in found if pair in each) for pair in every}
+        pairs = sorted(every, key=most.__getitem__, reverse=True)[:MOST_PAIRS]
     figure, ((plot,),) = _figure(1, 1, 2.3)
     for place, (run, each) in enumerate(zip(study.runs, found, strict=True)):
         _bars(plot, study, place, [each[pair].lost if pair in each else 0.0 for pair in pairs], run.name)
     plot.set_xticks(range(len(pairs)), [f"{victim}\nfor {by}" for by, victim in pairs])
-    plot.set(xlabel="who made way for whom (classes)", ylabel=f"{study.unit}-hours lost")
+    cut = f", {len(pairs)} of {len(every):,}" if len(pairs) < len(every) else ""
+    plot.set(xlabel=f"who made way for whom (classes{cut})", ylabel=f"{study.unit}-hours lost")
     _legend(figure, plot, study)
     return figure
 
@@ -171,7 +182,9 @@ def _nodes(study: Study) -> Figure | None:
         return None
     from matplotlib.colors import ListedColormap
 
-    inks = [GREYS[place % len(GREYS)] for place in range(len(study.classes))]
+    names = [f"class {name}" for name in study.classes[:MOST_CLASSES]]
+    names += ["others"] if len(names) < len(study.classes) else []
+    inks = [*GREYS[:MOST_CLASSES], OTHERS][: len(names)]
     figure, plots = _figure(len(study.runs), 1, 0.6 + 1.9 * len(study.runs), sharex=True)
     scale, unit = _time(study)
     for run, (plot,) in zip(study.runs, plots, strict=True):
@@ -188,15 +201,18 @@ def _nodes(study: Study) -> Figure | None:
         plot.grid(visible=False)
         plot.set(title=run.name, ylabel="node")
     plots[-1][0].set_xlabel(f"time ({unit})")
-    shown = [_patch(ink, f"class {name}") for ink, name in zip(inks, study.classes, strict=True)]
+    shown = [_patch(ink, name) for ink, name in zip(inks, names, strict=True)]
     figure.legend(handles=shown, loc="outside lower center", ncols=len(shown))
     return figure
 
 
 def _painted(study: Study, run: Run) -> Any:
-    """For each place on each node and each moment the class that holds it, from 1; 0: nobody."""
+    """For each place on each node and each moment the class that holds it, from 1; 0: nobody.
+
+    Classes beyond those that are told apart are one.
+    """
     picture = np.zeros((len(study.nodes) * LANES, COLUMNS), np.uint8)
-    classes = {name: place for place, name in enumerate(study.classes, 1)}
+    classes = {name: min(place, MOST_CLASSES) + 1 for place, name in enumerate(study.classes)}
     colour = [classes[job.klass] for job in study.jobs]
     edges = (np.concatenate([run.columns.begin, run.columns.over]) / study.end * COLUMNS).round().astype(int)
     begin, over = edges[: len(run.columns.begin)].tolist(), edges[len(run.columns.begin) :].tolist()
