@@ -15,7 +15,7 @@ from reprieve.objects import (
     PodSpec,
     TopologySpreadConstraint,
     matches,
-    well_known,
+    namespace_labels,
 )
 
 
@@ -28,14 +28,12 @@ class Term(NamedTuple):
     namespace_selector: LabelSelector | None
     weight: int = 0
 
-    def covers(self, namespace: str, namespace_labels: Mapping[str, str], labels: Mapping[str, str]) -> bool:
-        """Whether the term selects a pod with these labels in this namespace."""
+    def covers(self, namespace: str, home: Mapping[str, str], labels: Mapping[str, str]) -> bool:
+        """Whether the term selects a pod with these labels in this namespace, whose labels are `home`."""
         if namespace not in self.namespaces:
             if self.namespace_selector is None:
                 return False
-            # An API server gives every namespace the label with its name; manifests seldom have it.
-            named = {well_known.NAMESPACE_NAME_LABEL: namespace, **namespace_labels}
-            if not matches(self.namespace_selector, named):
+            if not matches(self.namespace_selector, namespace_labels(namespace, home)):
                 return False
         return matches(self.selector, labels)
 

@@ -144,6 +144,7 @@ from reprieve.objects.scheduling import CompositePodGroup, PodGroup, PodGroupSta
 from reprieve.objects.schemas import SchemaNode
 from reprieve.objects.selectors import (
     matches,
+    namespace_labels,
     node_selector_matches,
     node_term_matches,
     parse_integer,
@@ -342,6 +343,7 @@ __all__ = [
     "misfits",
     "modernise",
     "must_name_queue",
+    "namespace_labels",
     "nano",
     "nearest",
     "node_selector_matches",

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from reprieve.objects import well_known
 from reprieve.objects.core import PodTemplateSpec
 from reprieve.objects.meta import Condition, Int32, LabelSelector, Object, Time, View
-from reprieve.objects.selectors import matches
+from reprieve.objects.selectors import matches, namespace_labels
 
 
 class JobSpec(View):
@@ -40,7 +40,7 @@ def must_name_queue(
         return False
     if selector is None:
         return namespace not in well_known.UNMANAGED_NAMESPACES
-    return matches(selector, {well_known.NAMESPACE_NAME_LABEL: namespace, **(labels or {})})
+    return matches(selector, namespace_labels(namespace, labels))
 
 
 class JobOwner(Object):

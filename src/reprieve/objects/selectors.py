@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
+from reprieve.objects import well_known
 from reprieve.objects.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Taint, Toleration
 from reprieve.objects.labels import label_key, label_value
 from reprieve.objects.meta import LabelSelector, LabelSelectorRequirement
@@ -23,6 +24,11 @@ def matches(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
         if labels.get(key) != value:
             return False
     return all(_label_requirement_holds(each, labels) for each in selector.match_expressions)
+
+
+def namespace_labels(name: str, labels: Mapping[str, str] | None = None) -> dict[str, str]:
+    """With the one that an API server gives every namespace, its name; manifests seldom have it."""
+    return {well_known.NAMESPACE_NAME_LABEL: name, **(labels or {})}
 
 
 def node_selector_matches(selector: NodeSelector, labels: Mapping[str, str], name: str) -> bool:

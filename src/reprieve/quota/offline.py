@@ -29,7 +29,7 @@ from reprieve.objects import (
     Topology,
     Workload,
     WorkloadPriorityClass,
-    well_known,
+    namespace_labels,
 )
 from reprieve.quota.admission import cycle
 from reprieve.quota.outcome import Outcome
@@ -72,9 +72,7 @@ def load(objects: Iterable[Object], rules: Rules, now: datetime) -> Quota:
         elif isinstance(each, ResourceClaimTemplate):
             quota.put_claim_template(each, now)
         elif isinstance(each, Namespace):
-            quota.put_namespace(
-                each.name, {well_known.NAMESPACE_NAME_LABEL: each.name, **each.metadata.labels}
-            )
+            quota.put_namespace(each.name, namespace_labels(each.name, each.metadata.labels))
     for each in everything:
         if isinstance(each, ClusterQueue):
             quota.put_cluster_queue(each, now)
@@ -84,7 +82,7 @@ def load(objects: Iterable[Object], rules: Rules, now: datetime) -> Quota:
     for each in everything:
         if isinstance(each, Workload):
             if each.namespace not in quota.namespaces:
-                quota.put_namespace(each.namespace, {well_known.NAMESPACE_NAME_LABEL: each.namespace})
+                quota.put_namespace(each.namespace, namespace_labels(each.namespace))
             quota.put_workload(each, now)
     quota.cache.refresh()
     return quota

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Protocol
 
 from reprieve.config import Configuration
-from reprieve.objects import ClusterQueue, LocalQueue, Object, ReprieveError, Workload, well_known
+from reprieve.objects import ClusterQueue, LocalQueue, Object, ReprieveError, Workload, namespace_labels
 from reprieve.quota import DUE_TO, Outcome, Quota, Rules, cycle, load, release, waiters
 from reprieve.simulate.jobs import Job
 from reprieve.simulate.pods import JobObjects, instant
@@ -53,7 +53,7 @@ class Admission:
         self._queues = local_queues(given)
         for namespace, _ in filter(None, self._queues.values()):
             if namespace not in self._quota.namespaces:
-                self._quota.put_namespace(namespace, {well_known.NAMESPACE_NAME_LABEL: namespace})
+                self._quota.put_namespace(namespace, namespace_labels(namespace))
         self._evicted: dict[int, Workload] = {}
         self._index: dict[str, int] = {}
         self._key: dict[int, str] = {}

@@ -122,12 +122,14 @@ def _asked_of_others(pods: set[str], documents: Iterable[Document | Source]) -> 
     """What the pods ask another scheduler for by annotations: it is planned as if they did not."""
     found: dict[str, list[str]] = {}
     for document in map(document_of, documents):
-        annotations = (document.get("metadata") or {}).get("annotations")
-        if document.get("kind") != "Pod" or not annotations or Reference.read(document).key not in pods:
-            continue
-        whole = {} if group_key(document) else _GANGS
-        for name in (each for each in annotations if each in _SHARES or each in whole):
-            found.setdefault(name, []).append(Reference.read(document).key)
+        annotations = (document.get("metadata") or {}).get("annotations") or ()
+        asked = [name for name in annotations if name in _SHARES or name in _GANGS]
+        if not asked or document.get("kind") != "Pod":
+            continue  # the quick answer for nearly all of very many
+        key, has_gang = Reference.read(document).key, bool(group_key(document))
+        for name in asked if key in pods else ():
+            if name in _SHARES or not has_gang:
+                found.setdefault(name, []).append(key)
     return [f"Warning: {_asked(name)}: {some(each, MOST_NAMED)}." for name, each in found.items()]
 
 

@@ -39,6 +39,7 @@ from reprieve.objects import (
     Workload,
     WorkloadPriorityClass,
     decode_as,
+    namespace_labels,
     well_known,
 )
 from reprieve.quota import Quota, is_true
@@ -259,9 +260,7 @@ class Observed:
             case AdmissionCheck():
                 quota.cache.put_check(thing)
             case Namespace():
-                quota.put_namespace(
-                    thing.name, {well_known.NAMESPACE_NAME_LABEL: thing.name, **thing.metadata.labels}
-                )
+                quota.put_namespace(thing.name, namespace_labels(thing.name, thing.metadata.labels))
             case LimitRange():
                 quota.put_limit_range(thing)
             case ResourceClaimTemplate():

@@ -8,7 +8,7 @@ from reprieve.config import Configuration
 from reprieve.explain.advice.changes import Change
 from reprieve.explain.advice.draft import Draft
 from reprieve.explain.advice.scene import Views
-from reprieve.objects import Reference, ReprieveError, Workload, format_time, well_known
+from reprieve.objects import Reference, ReprieveError, Workload, format_time, namespace_labels, well_known
 from reprieve.quota import (
     Assignment,
     Mode,
@@ -85,7 +85,7 @@ class QuotaScene:
         inactive = [Refusal(*each) for each in self.quota.cache.inactive.get(self.queue_name, ())]
         namespace = self.quota.namespaces.get(self.unit.namespace)
         if namespace is None:
-            namespace = {well_known.NAMESPACE_NAME_LABEL: self.unit.namespace}
+            namespace = namespace_labels(self.unit.namespace)
         refused = refusal(self.workload, self.queue, namespace, self.quota.limit_ranges(self.unit.namespace))
         return [*own, *inactive, *([refused] if refused is not None else [])]
 
