@@ -7,9 +7,8 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 RUNS   := $(VENV)/.runs
 CORE   := objects jobs config cluster placement preemption quota fleet
-PURE   := $(foreach name,cycles incomplete preemption queue chaos shell holds lives conditions absurd_pods group_priority quiet_cluster gates_on_off_on volumes volumes_crash volumes_failures trees_live nominations marks other_ways look_again devices_live devices_faults templates headroom returns crowds first_list,tests/scheduler/test_$(name).py)
-# What asks the core most of its questions: plans and explanations, without a server.
-ASKING := tests/whatif tests/explain
+# One worker more than cores: some tests wait for a browser or a process.
+WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) + 1 )))
 # A room's folders (preemption has two); of the core everything but the recorded decisions, which take longest.
 QUICK   = $(if $(ROOM),tests/$(ROOM)*,$(foreach room,$(CORE),tests/$(room)*) --ignore-glob='*/test_corpus.py')
 PIP     = $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -18,7 +17,7 @@ PIP     = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 install = @echo "installing $(1)"; $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) || $(PIP) $(1)
 
-.PHONY: help setup quick test lint types layers unit coverage demo real soak docs screenshots site deploy dist bench lock clean
+.PHONY: help setup quick test lint types layers unit coverage nightly mutants demo real soak docs screenshots site deploy dist bench lock clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-8s %s\n", $$1, $$2}'
@@ -42,7 +41,7 @@ $(RUNS): pyproject.toml requirements/run.lock
 quick: setup ## A first answer in seconds: the core, or one room's tests (`make quick ROOM=quota`)
 	REPRIEVE_TEST_SCALE=0.1 $(BIN)/python -m pytest -q -x --ff -n 2 -m "not slow and not real" $(QUICK)
 
-test: setup lint types layers unit coverage ## Everything that must hold: style, types, layers, tests, coverage
+test: setup lint types layers coverage ## Everything that must hold: style, types, layers, tests, coverage
 
 lint: setup
 	$(BIN)/ruff check src tests bench tools
@@ -59,13 +58,21 @@ layers: setup
 	$(BIN)/python tools/fronts.py
 
 # On a real control plane, where its programs are found, what takes minutes; the rest of that is `make real`.
+# Every run generates other input and prints its seed. What the core's own tests reach is measured on the way.
 unit: setup
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not (real and slow)"
+	rm -f .coverage .coverage.*
+	REPRIEVE_TEST_COVERAGE=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --durations=20 -m "not (real and slow)"
 
-# The core's own tests with a tenth of the generated input: what they reach does not depend on chance.
-coverage: setup ## How much of the core its tests reach; fails below what they reached before
-	REPRIEVE_TEST_SCALE=0.1 $(BIN)/coverage run -m pytest -q -m "not slow and not real" $(QUICK) $(PURE) $(ASKING)
+coverage: unit ## All tests, and how much of the core its own reach; fails below what they reached before
+	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
+
+nightly: setup ## Hours: sixty times the generated input, mutants, an hour of load, a real API server
+	REPRIEVE_TEST_SCALE=20 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --durations=20 -o timeout=14400 -m "not real"
+	$(MAKE) mutants soak real
+
+mutants: setup ## Do the tests notice small wrong changes? (`make mutants ROOM=quota N=60 SEED=1`)
+	$(BIN)/python -m tools.mutants $(foreach room,$(ROOM),--room $(room)) $(if $(N),--number $(N)) $(if $(SEED),--seed $(SEED))
 
 demo: $(RUNS) ## The tour: who would make way, and why
 	$(BIN)/reprieve demo

@@ -19,7 +19,7 @@ ELSEWHERE = {
     r"(\.venv/bin/)?reprieve demo\b": (
         "a quarter of a minute each; tests/demo runs it, with --step and with --keep"
     ),
-    r"make (demo|quick|test|setup|lock|layers|lint|coverage|soak|site|deploy|dist)\b"
+    r"make (demo|quick|test|nightly|setup|lock|layers|lint|coverage|soak|site|deploy|dist)\b"
     r"|(\w+=\S+ )?\.venv/bin/python -m pytest\b": (
         "fills a virtual environment, or runs these tests; targets are checked in test_pages"
     ),

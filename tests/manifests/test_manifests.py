@@ -32,6 +32,7 @@ from tests.controllers.test_quota_live import PRIORITY, held_pod, runs, with_cla
 from tests.scheduler import equipped as device_tests
 from tests.scheduler.claims import claim, claiming, free_volume
 from tests.scheduler.live import POD_GROUPS, PODS, cluster, pod, pod_group, scheduling
+from tests.server.wire import connected
 from tests.waiting import eventually
 from tests.wrapped import Wrapped
 
@@ -85,13 +86,32 @@ def test_the_deployment_is_complete_and_consistent():
     assert container["securityContext"]["readOnlyRootFilesystem"]
 
 
-async def test_the_deployment_is_accepted_by_an_api_server():
-    async with cluster(1) as live:
-        for document in deployment(Installation()):
-            path = {"ServiceAccount", "ConfigMap", "Service"}
-            if document["kind"] in path or document["kind"] == "Namespace":
-                plural = document["kind"].lower() + "s"
-                await live.server.api.create(plural, document, document["metadata"].get("namespace", ""))
+INSTALLATIONS = {
+    "plain": Installation(),
+    "everything": Installation(
+        controllers=("scheduler", "quota", "fleet"),
+        dashboard=True,
+        webhook=True,
+        tracing="http://collector.tracing:4318/v1/traces",
+    ),
+}
+PLURALS = {"NetworkPolicy": "networkpolicies"}
+
+
+def path_of(document):
+    version, namespace = document["apiVersion"], document["metadata"].get("namespace")
+    where = f"/namespaces/{namespace}" if namespace else ""
+    plural = PLURALS.get(document["kind"], document["kind"].lower() + "s")
+    return f"/{'apis' if '/' in version else 'api'}/{version}{where}/{plural}"
+
+
+@pytest.mark.parametrize("installation", INSTALLATIONS.values(), ids=INSTALLATIONS)
+async def test_the_deployment_is_accepted_by_an_api_server(installation):
+    """Every document of it, in the order in which they are printed, and with no field that is not known."""
+    async with connected() as wire:
+        for document in deployment(installation):
+            answer = await wire.post(f"{path_of(document)}?fieldValidation=Strict", document)
+            assert answer.status == 201, (document["kind"], answer.body)
 
 
 def test_ports_name_their_protocol_since_it_is_a_key_of_the_list():

@@ -10,7 +10,8 @@ from reprieve.preemption.minimal.problem import Problem
 from reprieve.preemption.minimal.work_limit import WorkLimit
 from tests.preemption_minimal.instances import problems
 from tests.preemption_minimal.milp import Program
-from tests.scale import SCALE, examples
+from tests.reached import enough
+from tests.scale import examples
 
 
 def full_nodes(sizes: list[int], need: int) -> Problem:
@@ -57,20 +58,19 @@ def test_whole_groups_leave_where_that_is_cheapest(need: int, leaving: set[int] 
 
 
 def test_a_draft_holds_and_is_no_cheaper_than_the_optimum() -> None:
-    found_any = 0
+    answered: list[bool] = []
 
     @examples(60, least=60)
     @given(problems(nodes=5))
     def holds(problem: Problem) -> None:
-        nonlocal found_any
         best = Program(problem).optimum()
         found = first_answer(problem, np.ones(problem.units, np.bool_), INFINITE, WorkLimit(10**6))
+        answered.append(found.answer is not None)
         if found.answer is None:
             return
-        found_any += 1
         assert found.answer.fault(problem) == ""
         assert best is not None
         assert problem.score(found.answer.units) >= best
 
     holds()
-    assert found_any > 20 * SCALE
+    enough(sum(answered), of=len(answered), least_share=0.03, what="drafts")

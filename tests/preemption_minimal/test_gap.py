@@ -25,7 +25,8 @@ from tests.preemption_minimal.manifests import (
     pod,
 )
 from tests.preemption_minimal.milp import Program
-from tests.scale import SCALE, examples
+from tests.reached import enough
+from tests.scale import examples
 from tests.strategies.choices import Choices
 
 SEARCHES: dict[str, tuple[int, dict[str, int]]] = {
@@ -70,23 +71,23 @@ def test_no_answer_undercuts_what_a_search_says_none_undercuts(way: str) -> None
 
 
 def test_the_relaxed_bound_holds_on_every_level() -> None:
-    tight = 0
+    tight: list[bool] = []
 
     @examples(80)
     @given(problems())
     def holds(problem: Problem) -> None:
-        nonlocal tight
+        tight.append(False)
         price, best = problem.violation_price(), Program(problem).optimum()
         for level in [NO_PRIORITY, *np.unique(problem.priority).tolist()]:
             bound = relaxed_bound(problem, problem.priority <= level)
             if best is not None and best.priority <= level:
                 assert bound <= best.violations * price + best.weight, level
-                tight += level == best.priority and bound > 0
+                tight[-1] |= level == best.priority and bound > 0
             if best is not None and level == NO_PRIORITY < best.priority and not best.violations:
                 assert bound in (0, INFINITE)
 
     holds()
-    assert tight > 20 * SCALE or SCALE < 1  # it says something
+    enough(sum(tight), of=len(tight), least_share=0.05, what="bounds that say something")
 
 
 # --- in plans, with all the rules that the model does not know ----------------------------------------------
@@ -117,12 +118,12 @@ def ruled(draw: st.DrawFn, rule: str) -> list[Document]:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_with_rules_between_nodes_the_gap_is_printed_and_true(rule: str) -> None:
-    proven = 0
+    proven: list[bool] = []
 
     @examples(40, least=40)
     @given(ruled(rule))
     def holds(objects: list[Document]) -> None:
-        nonlocal proven
+        proven.append(False)
         plan = reprieve.plan(objects, GANG, config=MINIMAL, now=NOW)
         best = cheapest_of_all(objects)
         if plan.outcome != "preempts":
@@ -134,10 +135,10 @@ def test_with_rules_between_nodes_the_gap_is_printed_and_true(rule: str) -> None
         assert sure or plan.cost.optimality.endswith(
             "the bound leaves rules between pods on different nodes out"
         )
-        proven += sure
+        proven[-1] = sure
 
     holds()
-    assert proven
+    enough(sum(proven), of=len(proven), least_share=0.05, what="plans that are proven to be the cheapest")
 
 
 @examples(60)

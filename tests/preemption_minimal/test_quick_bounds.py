@@ -13,19 +13,20 @@ from reprieve.preemption.minimal.rationing import rationed
 from reprieve.preemption.minimal.work_limit import WorkLimit
 from tests.preemption_minimal.instances import problems
 from tests.preemption_minimal.milp import Program
-from tests.scale import SCALE, examples
+from tests.reached import enough
+from tests.scale import examples
 
 PLENTY = 10**6
 
 
 def test_no_answer_undercuts_the_prices_of_classes_and_budgets() -> None:
-    tight = 0
+    tight: list[bool] = []
 
     @examples(80, least=60)
     @given(problems(nodes=5, gang=6, classes=(1, 2, 3)))
     def holds(problem: Problem) -> None:
-        nonlocal tight
         best = Program(problem).optimum()
+        tight.append(False)
         if best is None:
             return
         cost = best.violations * problem.violation_price() + best.weight
@@ -33,10 +34,10 @@ def test_no_answer_undercuts_the_prices_of_classes_and_budgets() -> None:
         for guess, target in ((best.weight, cost), (1, INFINITE >> 8), (10**9, cost // 2 + 1)):
             bound = price_bound(problem, evictable, guess, target)
             assert bound is None or bound <= cost
-            tight += bound is not None and bound > 0
+            tight[-1] |= bound is not None and bound > 0
 
     holds()
-    assert tight > 10 * SCALE  # it says something
+    enough(sum(tight), of=len(tight), least_share=0.07, what="bounds that say something")
 
 
 def test_the_prices_count_a_group_whole() -> None:
@@ -61,22 +62,22 @@ def test_the_prices_count_a_group_whole() -> None:
 
 
 def test_no_answer_undercuts_the_bound_in_whole_groups() -> None:
-    tight = 0
+    tight: list[bool] = []
 
     @examples(400, least=100)  # few of them are bound at all
     @given(problems(nodes=5, gang=6, classes=(1,)))
     def holds(problem: Problem) -> None:
-        nonlocal tight
         best = Program(problem).optimum()
+        tight.append(False)
         if best is None:
             return
         cost = best.violations * problem.violation_price() + best.weight
         bound = component_bound(problem, problem.priority <= best.priority, cost + 1, WorkLimit(PLENTY))
         assert bound <= cost
-        tight += bound > 0
+        tight[-1] = bound > 0
 
     holds()
-    assert tight > 5 * SCALE
+    enough(sum(tight), of=len(tight), least_share=1e-9, what="bounds that say something")
 
 
 def test_no_answer_undercuts_the_rough_floor_by_which_domains_are_ranked() -> None:
@@ -92,18 +93,18 @@ def test_no_answer_undercuts_the_rough_floor_by_which_domains_are_ranked() -> No
 
 
 def test_what_budgets_allow_is_shared_out_into_a_valid_answer() -> None:
-    found_any = 0
+    shared: list[bool] = []
 
     @examples(60, least=60)
     @given(problems(nodes=5, classes=(1,)))
     def holds(problem: Problem) -> None:
-        nonlocal found_any
+        shared.append(False)
         if problem.absorbs:
             return
         answer = rationed(problem, np.ones(problem.units, np.bool_), WorkLimit(PLENTY)).answer
         if answer is not None:
-            found_any += 1
+            shared[-1] = True
             assert answer.fault(problem) == ""
 
     holds()
-    assert found_any > 10 * SCALE
+    enough(sum(shared), of=len(shared), least_share=0.07, what="answers")

@@ -9,7 +9,8 @@ import reprieve
 from tests.builders import Document
 from tests.preemption_minimal.exhaustive import GANG, MINIMAL, cheapest_of_all, claimed
 from tests.preemption_minimal.manifests import NOW, gang, node, pod
-from tests.scale import SCALE, examples
+from tests.reached import enough
+from tests.scale import examples
 from tests.strategies.choices import Choices
 
 DRIVER = "csi.example.com"
@@ -98,12 +99,13 @@ def alone(objects: list[Document]) -> list[Document]:
 
 
 def test_no_set_of_victims_undercuts_what_a_plan_with_volumes_claims() -> None:
-    proven = preempting = 0
+    drawn = proven = preempting = 0
 
     @examples(60, least=40)
     @given(stored(), st.booleans())
     def holds(objects: list[Document], exclusive: bool) -> None:
-        nonlocal proven, preempting
+        nonlocal drawn, proven, preempting
+        drawn += 1
         objects = alone(objects) if exclusive else objects
         plan = reprieve.plan(objects, GANG, config=MINIMAL, now=NOW)
         assert isinstance(plan, reprieve.Plan)
@@ -117,5 +119,5 @@ def test_no_set_of_victims_undercuts_what_a_plan_with_volumes_claims() -> None:
         proven += plan.to_dict()["cost"]["optimality"] == "no plan is cheaper"
 
     holds()
-    assert preempting > 10 * SCALE
-    assert proven > 2 * SCALE
+    enough(preempting, of=drawn, least_share=0.15, what="plans that preempt")
+    enough(proven, of=drawn, least_share=0.05, what="plans that are proven to be the cheapest")

@@ -80,11 +80,14 @@ async def test_initial_events_need_to_say_how_old_they_may_be(wire: Wire) -> Non
 async def test_bookmarks_follow_the_revision_of_everything(wire: Wire) -> None:
     version = (await wire.get(CONFIG_MAPS)).version
     async with wire.watch(f"{CONFIG_MAPS}?resourceVersion={version}&allowWatchBookmarks=true") as stream:
-        await wire.post("/api/v1/namespaces", {"metadata": {"name": "other"}})
-        while (bookmark := await stream.next()) is not None:
-            assert bookmark["type"] == "BOOKMARK"
-            if int(bookmark["object"]["metadata"]["resourceVersion"]) > int(version):
-                break
+        other = await wire.post("/api/v1/namespaces", {"metadata": {"name": "other"}})
+        told = version
+        while told == version:  # sent before the namespace was there
+            bookmark = await stream.next()
+            assert bookmark is not None, "the watch ended without a bookmark at the new revision"
+            assert (bookmark["type"], bookmark["object"]["kind"]) == ("BOOKMARK", "ConfigMap")
+            told = bookmark["object"]["metadata"]["resourceVersion"]
+        assert told == other.version == str(wire.server.backend.store.revision)
 
 
 async def test_a_revision_that_history_lost_is_gone(wire: Wire) -> None:

@@ -27,6 +27,8 @@ IDLE_SECONDS = 30.0
 """How long a connection may be silent, or in the middle of a request's head."""
 BODY_SECONDS = 15.0
 MOST_CONNECTIONS = 512
+STOP_SECONDS = 1.0
+"""How long answers under way may take once the process stops. A page's stream never ends by itself."""
 
 
 def add_health(app: web.Application, alive: Probe, ready: Probe) -> None:
@@ -87,6 +89,7 @@ async def serve(
         access_log=None,
         logger=strangers_log(),
         keepalive_timeout=IDLE_SECONDS,
+        shutdown_timeout=STOP_SECONDS,
         auto_decompress=False,  # nobody has a reason to, and a small body may unpack to a large one
     )
     await runner.setup()
