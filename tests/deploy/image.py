@@ -38,6 +38,8 @@ PROGRAMS = ("/bin/sh", "/usr/bin/env", "/usr/bin/id")
 class Images:
     """Buildah with a store of its own, gone with the folder."""
 
+    built = "localhost/reprieve"
+
     def __init__(self, folder: Path) -> None:
         self._program = program("buildah", "buildah")
         self._store = folder / "store"
@@ -67,17 +69,15 @@ class Images:
         self("commit", container, name)
         return name
 
-    def build(self, base: str, wheels: Path) -> str:
+    def build(self, base: str, wheels: Path) -> None:
         """The image of the Dockerfile; what it installs comes from a folder instead of an index."""
         settings = self.folder / "pip.conf"
         settings.write_text("[global]\nno-index = true\nfind-links = /wheels\n", encoding="utf-8")
-        name = "localhost/reprieve"
         self(
             "build", "--isolation", "chroot", "--pull-never", "--build-arg", f"BASE={base}",
             "--volume", f"{wheels}:/wheels:ro", "--volume", f"{settings}:/etc/pip.conf:ro",
-            "--file", str(ROOT / "deploy/Dockerfile"), "--tag", name, str(ROOT),
+            "--file", str(ROOT / "deploy/Dockerfile"), "--tag", self.built, str(ROOT),
         )  # fmt: skip
-        return name
 
     def settings(self, image: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self("inspect", "--type", "image", image).stdout)

@@ -18,6 +18,7 @@ from tools import dist
 from tests.deploy.image import download
 from tests.docs.pages import ROOT
 from tests.server.kubectl_tool import find_kubectl
+from tests.shared import made_once
 from tests.waiting import PATIENCE
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -26,50 +27,40 @@ RELEASES = "https://releases.example/reprieve"
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("dist")
-    dist.build(folder / "files", RELEASES)
-    return folder / "files"
+    return made_once(tmp_path_factory, "dist", lambda made: dist.build(made / "files", RELEASES)) / "files"
 
 
 @pytest.fixture(scope="module")
 def offered(tmp_path_factory):
     """What an installer may use besides our wheel: the locked packages, and no index."""
-    wheels = str(download(tmp_path_factory.mktemp("offered")))
+    wheels = str(made_once(tmp_path_factory, "offered", download))
     return {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": wheels, "UV_NO_INDEX": "1", "UV_FIND_LINKS": wheels}
 
 
 @pytest.fixture(scope="module")
 def installed(built, offered, tmp_path_factory):
     """A fresh environment with the wheel and whatever it asks for, without the source tree."""
-    home = tmp_path_factory.mktemp("venv")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True, timeout=PATIENCE)
-    subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pip",
-            "--python",
-            str(home),
-            "install",
-            "--quiet",
-            "--no-compile",
-            str(wheel_of(built)),
-        ],
-        check=True,
-        timeout=10 * PATIENCE,
-        env=outside() | offered,
-    )
-    return home
+
+    def install(home):
+        make = [sys.executable, "-m", "venv", "--without-pip", str(home)]
+        subprocess.run(make, check=True, timeout=PATIENCE)
+        pip = [sys.executable, "-m", "pip", "--python", str(home), "install", "--quiet", "--no-compile"]
+        environment = outside() | offered
+        subprocess.run([*pip, str(wheel_of(built))], check=True, timeout=10 * PATIENCE, env=environment)
+
+    return made_once(tmp_path_factory, "installed", install)
 
 
 @pytest.fixture(scope="module")
 def installers(tmp_path_factory):
     """pipx and uv, in an environment of their own."""
-    home = tmp_path_factory.mktemp("installers")
-    subprocess.run([sys.executable, "-m", "venv", str(home)], check=True, timeout=PATIENCE)
-    get = [home / "bin/python", "-m", "pip", "install", "--quiet", "pipx", "uv"]
-    subprocess.run(get, check=True, timeout=10 * PATIENCE)
-    return home / "bin"
+
+    def install(home):
+        subprocess.run([sys.executable, "-m", "venv", str(home)], check=True, timeout=PATIENCE)
+        get = [home / "bin/python", "-m", "pip", "install", "--quiet", "pipx", "uv"]
+        subprocess.run(get, check=True, timeout=10 * PATIENCE)
+
+    return made_once(tmp_path_factory, "installers", install) / "bin"
 
 
 def outside() -> dict[str, str]:

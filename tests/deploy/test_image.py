@@ -6,19 +6,24 @@ import pytest
 
 from tests.deploy.image import Images, download
 from tests.docs.pages import ROOT
+from tests.shared import made_once
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")
 def images(tmp_path_factory):
-    return Images(tmp_path_factory.mktemp("images"))
+    return Images(made_once(tmp_path_factory, "images", build))
+
+
+def build(folder):
+    images = Images(folder)
+    images.build(images.base(), download(folder / "wheels"))
 
 
 @pytest.fixture(scope="module")
 def image(images):
-    wheels = images.folder / "wheels"
-    return images.build(images.base(), download(wheels))
+    return images.built
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reprieve.objects import format_yaml, parse_yaml
@@ -160,6 +160,8 @@ def test_what_a_program_wrote_is_the_same_both_ways(value: Any, width: int, flow
 
 
 @examples(400)
+@example("|")  # nothing follows
+@example("|\n  \n")
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
 def test_wild_text_is_the_same_both_ways_or_left_to_the_events(text: str) -> None:
     agree(text)

@@ -178,7 +178,9 @@ class _Reader:
         first = at
         while first < total and not lines[first].strip(" "):
             first += 1
-        width = _width(lines[first]) if first < total else 0
+        if first == total:
+            raise NotBlocks
+        width = _width(lines[first])
         if width <= parent or any(len(line) > width for line in lines[at:first]):
             raise NotBlocks
         end = first
