@@ -12,7 +12,6 @@ from typing import Any
 
 from reprieve.config import Configuration
 from reprieve.controllers import fleet, quota
-from reprieve.controllers.fleet.access import SECRETS
 from reprieve.kube import (
     ADMISSION_CHECKS,
     CLUSTER_QUEUES,
@@ -23,6 +22,7 @@ from reprieve.kube import (
     MULTIKUEUE_CONFIGS,
     NAMESPACES,
     RESOURCE_FLAVORS,
+    SECRETS,
     Client,
     Informer,
 )

@@ -11,9 +11,9 @@ import aiohttp
 import pytest
 
 from reprieve.config import Configuration
-from reprieve.controllers.quota.webhook import CONFIGURATIONS, SECRETS, Webhook, review, self_signed
+from reprieve.controllers.quota.webhook import Webhook, review, self_signed
 from reprieve.jobs import JobKinds, suspended_by
-from reprieve.kube import NAMESPACES
+from reprieve.kube import NAMESPACES, SECRETS, WEBHOOKS
 from reprieve.manifests import Installation, deployment
 from tests import builders
 from tests.controllers.clusters import cluster
@@ -85,12 +85,12 @@ async def test_it_is_served_with_a_certificate_that_the_api_server_is_told_and_r
     config = Configuration.load({"quota": {"webhook": {"port": port, "host": "127.0.0.1"}}})
     async with cluster("one") as place:
         await place.client.create(NAMESPACES, {"metadata": {"name": "reprieve-system"}})
-        await place.client.create(CONFIGURATIONS, hook)
+        await place.client.create(WEBHOOKS, hook)
         now = datetime.now(UTC)
         running = place.start(Webhook(place.client, config, {}).run(now))
 
         async def bundle() -> str:
-            found = await place.client.get(CONFIGURATIONS, "reprieve")
+            found = await place.client.get(WEBHOOKS, "reprieve")
             return str(found["webhooks"][0]["clientConfig"].get("caBundle") or "")
 
         known = await eventually(bundle, "the certificate is in the configuration")

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from reprieve.objects import core, kueue, policy, scheduling
-from reprieve.objects.decode import KINDS, Source, decode, decode_all, decode_list, encode, json_decoder
+from reprieve.objects.decode import Source, decode, decode_all, decode_list, encode, json_decoder
 from reprieve.objects.errors import InvalidObject, UnreadableInput
-from reprieve.objects.kinds import TABLE, kind_key
+from reprieve.objects.kinds import KINDS, kind_key
 from reprieve.objects.normalise import is_current, normalise
 from tests import builders
 from tests.objects.samples import SAMPLES, edited, sample
@@ -294,7 +294,7 @@ def test_the_short_way_for_common_kinds_gives_the_same_view(kind: str) -> None:
 def test_every_kind_has_a_rule_of_the_door() -> None:
     from reprieve.objects.admission import _RULES
 
-    assert set(_RULES) == set(TABLE)
+    assert set(_RULES) == set(KINDS)
 
 
 def test_a_pod_group_of_the_stand_in_group_is_a_pod_group():

@@ -14,7 +14,7 @@ import pytest
 from reprieve.config import Configuration, ConfigurationError
 from reprieve.objects import InvalidObject, Source, decode, json_decoder, kind_key, review
 from reprieve.objects.decode import decode_list
-from reprieve.objects.kinds import TABLE
+from reprieve.objects.kinds import KINDS
 from reprieve.objects.normalise import respell
 from tests.builders import (
     Document,
@@ -145,7 +145,7 @@ def test_no_spelling_of_a_proposal_is_ignored(base: Document, path: str, value: 
         return
     meant = decode(said)
     assert meant != decode(base), "offline it means something"
-    view = TABLE[kind_key(said)].view
+    view = KINDS[kind_key(said)]
     wire = json.dumps(said, separators=(",", ":")).encode()  # as an API server writes it
     assert json_decoder(view, said["apiVersion"], said["kind"])(wire) == meant, "and the same in a watch"
     listed = {"apiVersion": said["apiVersion"], "kind": f"{said['kind']}List", "items": [said]}

@@ -18,7 +18,7 @@ from reprieve.objects.admission import admit
 from reprieve.objects.decode import decode, encode
 from reprieve.objects.documents import scan_documents
 from reprieve.objects.errors import InvalidObject, UnreadableInput
-from reprieve.objects.kinds import TABLE, kind_key
+from reprieve.objects.kinds import KINDS, kind_key
 from reprieve.objects.review import review
 from tests.objects.samples import SAMPLES, spoiled
 from tests.scale import SCALE, examples
@@ -43,7 +43,7 @@ def check_every_way_in(document: dict[str, Any], old: dict[str, Any] | None) -> 
     except InvalidObject as error:
         refused = error.message
         assert refused
-        assert problems or kind_key(document) not in TABLE, f"the door lets in what cannot be read: {refused}"
+        assert problems or kind_key(document) not in KINDS, f"the door lets in what cannot be read: {refused}"
         return "unreadable"
     assert decode(encode(view)) == view
     if problems:

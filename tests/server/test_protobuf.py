@@ -8,16 +8,20 @@ from typing import Any
 
 import pytest
 
-from reprieve.objects import SchemaNode, schemas
+from reprieve.objects import SchemaNode, schemas, well_known
 from reprieve.server.http import protobuf
-from reprieve.server.resources import KUEUE, builtin_resources
+from reprieve.server.resources import builtin_resources
 from tests.server import protobuf_writer as writer
 from tests.server.widgets import definition
 from tests.server.wire import PODS, Answer, Wire, connected, pod
 
 SOURCE = os.environ.get("REPRIEVE_KUBERNETES_SOURCE", "")
 KINDS = sorted(
-    {(r.group, r.version, r.kind) for r in builtin_resources() if r.group != KUEUE and "create" in r.verbs}
+    {
+        (r.group, r.version, r.kind)
+        for r in builtin_resources()
+        if r.group != well_known.KUEUE_API and "create" in r.verbs
+    }
     | {
         ("policy", "v1", "Eviction"),
         ("autoscaling", "v1", "Scale"),

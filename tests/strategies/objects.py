@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from reprieve.objects.kinds import TABLE
+from reprieve.objects.kinds import KINDS, TABLE
 
 NAMES = st.from_regex(r"[a-z0-9]([-a-z0-9]{0,8}[a-z0-9])?", fullmatch=True)
 LABELS = st.dictionaries(st.sampled_from(["app", "team", "zone", "example.com/tier"]), NAMES, max_size=3)
@@ -182,8 +182,8 @@ FIELD_NAMES = st.sampled_from(
 KIND_HEADERS = st.sampled_from(
     [
         {"apiVersion": f"{group}/{version}" if group else version, "kind": kind}
-        for (group, kind), entry in TABLE.items()
-        for version in entry.versions
+        for group, kind in KINDS
+        for version in TABLE[group, kind].versions
     ]
 )
 

@@ -22,12 +22,11 @@ from typing import Any
 from reprieve.kube.client import MERGE_PATCH, Client
 from reprieve.kube.errors import ApiError, ConfigError, TransportError
 from reprieve.kube.pacing import Clock
-from reprieve.kube.resources import Resource
+from reprieve.kube.resources import CORE_EVENTS
 from reprieve.objects import Object, format_micro_time, format_time
 
 log = logging.getLogger(__name__)
 
-EVENTS = Resource("", "v1", "Event", "events")
 SERIES_WINDOW = 360.0
 NOTE_LIMIT = 1024
 QUEUE_LIMIT = 10_000
@@ -143,7 +142,7 @@ class EventRecorder:
         while True:
             event = await self._queue.get()
             try:
-                await self._client.create(EVENTS, event)
+                await self._client.create(CORE_EVENTS, event)
             except (ApiError, TransportError, ConfigError) as error:
                 log.debug("event %s was not written: %s", event["reason"], error)
             finally:
@@ -170,7 +169,7 @@ class EventRecorder:
                 }
                 try:
                     await self._client.patch(
-                        EVENTS, series.name, patch, series.namespace, content_type=MERGE_PATCH
+                        CORE_EVENTS, series.name, patch, series.namespace, content_type=MERGE_PATCH
                     )
                 except (ApiError, TransportError, ConfigError) as error:
                     log.debug("series of event %s was not written: %s", series.name, error)

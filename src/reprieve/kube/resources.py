@@ -13,18 +13,7 @@ import msgspec
 
 from reprieve.jobs import JobKind
 from reprieve.kube.errors import ApiError
-from reprieve.objects import (
-    STAND_IN_GROUP,
-    Object,
-    batch,
-    core,
-    devices,
-    kueue,
-    policy,
-    scheduling,
-    storage,
-    well_known,
-)
+from reprieve.objects import STAND_IN_GROUP, TABLE, well_known
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,77 +56,69 @@ class Resource:
         return replace(self, view=dict)
 
 
-def _resource(group: str, version: str, view: type[Object], plural: str, namespaced: bool = True) -> Resource:
-    return Resource(group, version, view.__name__, plural, namespaced, view)
+def _of(group: str, kind: str, stand_in: str = "") -> Resource:
+    """In the preferred version; documents of a kind that decisions read become views."""
+    row = TABLE[group, kind]
+    return Resource(group, row.versions[0], kind, row.plural, row.namespaced, row.view or dict, stand_in)
 
 
-SCHEDULING = well_known.SCHEDULING_API
-KUEUE = well_known.KUEUE_API
-STORAGE = well_known.STORAGE_API
+_SCHEDULING, _KUEUE, _STORAGE = well_known.SCHEDULING_API, well_known.KUEUE_API, well_known.STORAGE_API
+_DEVICES = well_known.DEVICE_API
 
-PODS = _resource("", "v1", core.Pod, "pods")
-NODES = _resource("", "v1", core.Node, "nodes", namespaced=False)
-NAMESPACES = _resource("", "v1", core.Namespace, "namespaces", namespaced=False)
-LIMIT_RANGES = _resource("", "v1", core.LimitRange, "limitranges")
-JOBS = _resource("batch", "v1", batch.Job, "jobs")
-BUDGETS = _resource("policy", "v1", policy.PodDisruptionBudget, "poddisruptionbudgets")
-PRIORITY_CLASSES = _resource(SCHEDULING, "v1", scheduling.PriorityClass, "priorityclasses", namespaced=False)
-POD_GROUPS = replace(
-    _resource(SCHEDULING, "v1beta1", scheduling.PodGroup, "podgroups"), stand_in=STAND_IN_GROUP
-)
-COMPOSITE_POD_GROUPS = _resource(SCHEDULING, "v1alpha3", scheduling.CompositePodGroup, "compositepodgroups")
-WORKLOADS = replace(
-    _resource(SCHEDULING, "v1beta1", scheduling.Workload, "workloads"), stand_in=STAND_IN_GROUP
-)
-RUNTIME_CLASSES = Resource("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", namespaced=False)
-CRON_JOBS = Resource("batch", "v1", "CronJob", "cronjobs")
-DEPLOYMENTS = Resource("apps", "v1", "Deployment", "deployments")
-REPLICA_SETS = Resource("apps", "v1", "ReplicaSet", "replicasets")
-STATEFUL_SETS = Resource("apps", "v1", "StatefulSet", "statefulsets")
-DAEMON_SETS = Resource("apps", "v1", "DaemonSet", "daemonsets")
-LEASES = Resource("coordination.k8s.io", "v1", "Lease", "leases")
-EVENTS = Resource("events.k8s.io", "v1", "Event", "events")
+PODS = _of("", "Pod")
+NODES = _of("", "Node")
+NAMESPACES = _of("", "Namespace")
+LIMIT_RANGES = _of("", "LimitRange")
+JOBS = _of("batch", "Job")
+BUDGETS = _of("policy", "PodDisruptionBudget")
+PRIORITY_CLASSES = _of(_SCHEDULING, "PriorityClass")
+POD_GROUPS = _of(_SCHEDULING, "PodGroup", STAND_IN_GROUP)
+COMPOSITE_POD_GROUPS = _of(_SCHEDULING, "CompositePodGroup")
+WORKLOADS = _of(_SCHEDULING, "Workload", STAND_IN_GROUP)
+RUNTIME_CLASSES = _of("node.k8s.io", "RuntimeClass")
+CRON_JOBS = _of("batch", "CronJob")
+DEPLOYMENTS = _of("apps", "Deployment")
+REPLICA_SETS = _of("apps", "ReplicaSet")
+STATEFUL_SETS = _of("apps", "StatefulSet")
+DAEMON_SETS = _of("apps", "DaemonSet")
+SECRETS = _of("", "Secret")
+WEBHOOKS = _of("admissionregistration.k8s.io", "MutatingWebhookConfiguration")
+LEASES = _of("coordination.k8s.io", "Lease")
+EVENTS = _of("events.k8s.io", "Event")
+CORE_EVENTS = _of("", "Event")
 
-CLUSTER_QUEUES = _resource(KUEUE, "v1beta2", kueue.ClusterQueue, "clusterqueues", namespaced=False)
-LOCAL_QUEUES = _resource(KUEUE, "v1beta2", kueue.LocalQueue, "localqueues")
-TOPOLOGIES = _resource(KUEUE, "v1beta2", kueue.Topology, "topologies", namespaced=False)
-RESOURCE_FLAVORS = _resource(KUEUE, "v1beta2", kueue.ResourceFlavor, "resourceflavors", namespaced=False)
-COHORTS = _resource(KUEUE, "v1beta2", kueue.Cohort, "cohorts", namespaced=False)
-KUEUE_WORKLOADS = _resource(KUEUE, "v1beta2", kueue.Workload, "workloads")
-WORKLOAD_PRIORITY_CLASSES = _resource(
-    KUEUE, "v1beta2", kueue.WorkloadPriorityClass, "workloadpriorityclasses", namespaced=False
-)
-ADMISSION_CHECKS = _resource(KUEUE, "v1beta2", kueue.AdmissionCheck, "admissionchecks", namespaced=False)
-MULTIKUEUE_CONFIGS = _resource(
-    KUEUE, "v1beta2", kueue.MultiKueueConfig, "multikueueconfigs", namespaced=False
-)
-MULTIKUEUE_CLUSTERS = _resource(
-    KUEUE, "v1beta2", kueue.MultiKueueCluster, "multikueueclusters", namespaced=False
-)
+CLUSTER_QUEUES = _of(_KUEUE, "ClusterQueue")
+LOCAL_QUEUES = _of(_KUEUE, "LocalQueue")
+TOPOLOGIES = _of(_KUEUE, "Topology")
+RESOURCE_FLAVORS = _of(_KUEUE, "ResourceFlavor")
+COHORTS = _of(_KUEUE, "Cohort")
+KUEUE_WORKLOADS = _of(_KUEUE, "Workload")
+WORKLOAD_PRIORITY_CLASSES = _of(_KUEUE, "WorkloadPriorityClass")
+ADMISSION_CHECKS = _of(_KUEUE, "AdmissionCheck")
+MULTIKUEUE_CONFIGS = _of(_KUEUE, "MultiKueueConfig")
+MULTIKUEUE_CLUSTERS = _of(_KUEUE, "MultiKueueCluster")
 
-VOLUMES = _resource("", "v1", storage.PersistentVolume, "persistentvolumes", namespaced=False)
-CLAIMS = _resource("", "v1", storage.PersistentVolumeClaim, "persistentvolumeclaims")
+VOLUMES = _of("", "PersistentVolume")
+CLAIMS = _of("", "PersistentVolumeClaim")
 STORAGE_KINDS = (
-    _resource(STORAGE, "v1", storage.StorageClass, "storageclasses", namespaced=False),
-    _resource(STORAGE, "v1", storage.CSIDriver, "csidrivers", namespaced=False),
-    _resource(STORAGE, "v1", storage.CSINode, "csinodes", namespaced=False),
-    _resource(STORAGE, "v1", storage.CSIStorageCapacity, "csistoragecapacities"),
+    _of(_STORAGE, "StorageClass"),
+    _of(_STORAGE, "CSIDriver"),
+    _of(_STORAGE, "CSINode"),
+    _of(_STORAGE, "CSIStorageCapacity"),
     VOLUMES,
     CLAIMS,
-    _resource(STORAGE, "v1", storage.VolumeAttachment, "volumeattachments", namespaced=False),
+    _of(_STORAGE, "VolumeAttachment"),
 )
 """What decides where the volumes of a pod can be had."""
 
-RESOURCE_CLAIMS = _resource("resource.k8s.io", "v1", devices.ResourceClaim, "resourceclaims")
-CLAIM_TEMPLATES = _resource("resource.k8s.io", "v1", devices.ResourceClaimTemplate, "resourceclaimtemplates")
-DEVICE_CLASSES = _resource("resource.k8s.io", "v1", devices.DeviceClass, "deviceclasses", namespaced=False)
-RESOURCE_SLICES = _resource(
-    "resource.k8s.io", "v1", devices.ResourceSlice, "resourceslices", namespaced=False
-)
+RESOURCE_CLAIMS = _of(_DEVICES, "ResourceClaim")
+CLAIM_TEMPLATES = _of(_DEVICES, "ResourceClaimTemplate")
+DEVICE_CLASSES = _of(_DEVICES, "DeviceClass")
+RESOURCE_SLICES = _of(_DEVICES, "ResourceSlice")
 DEVICE_KINDS = (
     DEVICE_CLASSES,
     RESOURCE_SLICES,
-    _resource("resource.k8s.io", "v1", devices.DeviceTaintRule, "devicetaintrules", namespaced=False),
+    _of(_DEVICES, "DeviceTaintRule"),
     RESOURCE_CLAIMS,
 )
 """What decides which devices a pod gets; older servers do not have them."""

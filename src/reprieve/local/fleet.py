@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final
 
 from reprieve.config import Configuration
-from reprieve.controllers.fleet import SECRETS
 from reprieve.dashboard import PAGE_ANNOTATION
 from reprieve.kube import (
     ADMISSION_CHECKS,
@@ -23,6 +22,7 @@ from reprieve.kube import (
     MULTIKUEUE_CONFIGS,
     NAMESPACES,
     RESOURCE_FLAVORS,
+    SECRETS,
     ApiError,
     Client,
     Resource,

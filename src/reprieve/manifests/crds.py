@@ -8,11 +8,11 @@ left to the server. Types that contain themselves and whole pod templates are le
 from collections.abc import Iterable
 from typing import Any
 
-from reprieve.objects import STAND_IN_GROUP, SchemaNode, schemas, well_known
-from reprieve.server import ResourceInfo, builtin_resources
+from reprieve.objects import STAND_IN_GROUP, TABLE, Kind, SchemaNode, schemas, well_known
 
 SCHEDULING, KUEUE = well_known.SCHEDULING_API, well_known.KUEUE_API
-KINDS = {SCHEDULING: ("PodGroup", "Workload")}
+DEFINED = {SCHEDULING: ("PodGroup", "Workload")}
+"""Of a group that an API server may have in part: the kinds that can be added."""
 DEFINED_IN = {SCHEDULING: STAND_IN_GROUP}
 """Groups that the API server keeps for itself: their kinds are defined elsewhere."""
 
@@ -33,50 +33,52 @@ _AGE = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"
 def crds(groups: Iterable[str] = (SCHEDULING, KUEUE)) -> list[dict[str, Any]]:
     """The definitions of these groups, newest version stored; sorted by name."""
     wanted = set(groups)
-    found: dict[str, list[ResourceInfo]] = {}
-    for resource in builtin_resources():
-        if resource.group in wanted and resource.kind in KINDS.get(resource.group, (resource.kind,)):
-            group = DEFINED_IN.get(resource.group, resource.group)
-            found.setdefault(f"{resource.plural}.{group}", []).append(resource)
-    return [_definition(name, found[name]) for name in sorted(found)]
+    rows = [
+        row
+        for row in TABLE.values()
+        if row.group in wanted and row.kind in DEFINED.get(row.group, (row.kind,))
+    ]
+    return sorted(map(_definition, rows), key=lambda each: str(each["metadata"]["name"]))
 
 
-def _definition(name: str, versions: list[ResourceInfo]) -> dict[str, Any]:
-    first = versions[0]
+def _definition(row: Kind) -> dict[str, Any]:
+    group = DEFINED_IN.get(row.group, row.group)
     names: dict[str, Any] = {
-        "kind": first.kind,
-        "listKind": f"{first.kind}List",
-        "plural": first.plural,
-        "singular": first.kind.lower(),
+        "kind": row.kind,
+        "listKind": f"{row.kind}List",
+        "plural": row.plural,
+        "singular": row.kind.lower(),
     }
-    if first.short_names:
-        names["shortNames"] = list(first.short_names)
-    if first.categories:
-        names["categories"] = list(first.categories)
+    if row.short_names:
+        names["shortNames"] = list(row.short_names)
+    if row.group == KUEUE:
+        names["categories"] = ["kueue"]
+    # An older spelling of a group is read where it is written; a definition has the newest one.
+    versions = row.versions if row.group == KUEUE else row.versions[:1]
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": name, "labels": {"app.kubernetes.io/part-of": "reprieve"}},
+        "metadata": {"name": f"{row.plural}.{group}", "labels": {"app.kubernetes.io/part-of": "reprieve"}},
         "spec": {
-            "group": DEFINED_IN.get(first.group, first.group),
+            "group": group,
             "names": names,
-            "scope": "Namespaced" if first.namespaced else "Cluster",
-            "versions": [_version(each, storage=each is first) for each in versions],
+            "scope": "Namespaced" if row.namespaced else "Cluster",
+            "versions": [_version(row, each) for each in versions],
         },
     }
 
 
-def _version(resource: ResourceInfo, *, storage: bool) -> dict[str, Any]:
-    node = schemas.builtin_schema(resource.group, resource.version, resource.kind)
-    assert node is not None, f"{resource.kind} is not described"
+def _version(row: Kind, name: str) -> dict[str, Any]:
+    node = schemas.builtin_schema(row.group, name, row.kind)
+    assert node is not None, f"{row.kind} is not described"
     version: dict[str, Any] = {
-        "name": resource.version,
+        "name": name,
         "served": True,
-        "storage": storage,
+        "storage": name == row.versions[0],
         "schema": {"openAPIV3Schema": _root_schema(node)},
-        "additionalPrinterColumns": [*_COLUMNS.get(resource.kind, ()), _AGE],
+        "additionalPrinterColumns": [*_COLUMNS.get(row.kind, ()), _AGE],
     }
-    if "status" in resource.subresources:
+    if row.has_status:
         version["subresources"] = {"status": {}}
     return version
 

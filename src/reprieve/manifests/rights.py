@@ -4,15 +4,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from reprieve.jobs import RUNTIMES, JobKinds
-from reprieve.objects import STAND_IN_GROUP, well_known
+from reprieve.objects import STAND_IN_GROUP, resource_name, well_known
 
 Rule = dict[str, Any]
 
 FOLLOW = ("list", "watch")
 
 
-def _rule(group: str, resources: Sequence[str], *verbs: str) -> Rule:
-    return {"apiGroups": [group], "resources": list(resources), "verbs": list(verbs)}
+def _rule(group: str, kinds: Sequence[str], *verbs: str, **more: list[str]) -> Rule:
+    """`kinds` as `Pod` or `Pod/status`."""
+    return _may(group, [resource_name(group, kind) for kind in kinds], *verbs, **more)
+
+
+def _may(group: str, resources: Sequence[str], *verbs: str, **more: list[str]) -> Rule:
+    """`resources` as roles have them."""
+    return {"apiGroups": [group], "resources": [*resources], **more, "verbs": [*verbs]}
 
 
 def _jobs(*verbs: str) -> list[Rule]:
@@ -21,18 +27,18 @@ def _jobs(*verbs: str) -> list[Rule]:
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for kind in JobKinds():
         groups.setdefault((kind.group, ("get",) if kind.asks == "none" else verbs), []).append(kind.plural)
-    return [_rule(group, plurals, *given) for (group, given), plurals in groups.items()]
+    return [_may(group, plurals, *given) for (group, given), plurals in groups.items()]
 
 
 def _runtimes() -> list[Rule]:
-    return [_rule(group, [f"{kind.lower()}s"], *FOLLOW) for group, kind in sorted(RUNTIMES)]
+    return [_may(group, [f"{kind.lower()}s"], *FOLLOW) for group, kind in sorted(RUNTIMES)]
 
 
 SCHEDULING, KUEUE = well_known.SCHEDULING_API, well_known.KUEUE_API
 STORAGE = well_known.STORAGE_API
-STORAGE_RESOURCES = ("storageclasses", "csidrivers", "csinodes", "csistoragecapacities", "volumeattachments")
-DEVICES = "resource.k8s.io"
-EVENTS = _rule("", ["events"], "create", "patch")
+STORAGE_KINDS = ("StorageClass", "CSIDriver", "CSINode", "CSIStorageCapacity", "VolumeAttachment")
+DEVICES = well_known.DEVICE_API
+EVENTS = _rule("", ["Event"], "create", "patch")
 """For people; patch: the same thing happened again."""
 
 _JOBS: dict[str, list[str]] = {}
@@ -45,137 +51,128 @@ for _kind in JobKinds():
 RULES: dict[str, tuple[Rule, ...]] = {
     "scheduler": (
         EVENTS,
-        _rule("", ["nodes", "namespaces"], *FOLLOW),
+        _rule("", ["Node", "Namespace"], *FOLLOW),
         _rule(
-            "", ["pods"], *FOLLOW, "get", "delete"
+            "", ["Pod"], *FOLLOW, "get", "delete"
         ),  # get: did a binding without an answer work? delete: victims
-        _rule("", ["pods/binding"], "create"),
-        _rule("", ["pods/status"], "patch"),  # conditions, nominations, marks
-        _rule("policy", ["poddisruptionbudgets"], *FOLLOW),
-        _rule("", ["persistentvolumes", "persistentvolumeclaims"], *FOLLOW, "patch"),  # bind volumes
-        _rule(STORAGE, STORAGE_RESOURCES, *FOLLOW),
-        _rule(DEVICES, ["deviceclasses", "resourceslices", "devicetaintrules"], *FOLLOW),
+        _rule("", ["Pod/binding"], "create"),
+        _rule("", ["Pod/status"], "patch"),  # conditions, nominations, marks
+        _rule("policy", ["PodDisruptionBudget"], *FOLLOW),
+        _rule("", ["PersistentVolume", "PersistentVolumeClaim"], *FOLLOW, "patch"),  # bind volumes
+        _rule(STORAGE, STORAGE_KINDS, *FOLLOW),
+        _rule(DEVICES, ["DeviceClass", "ResourceSlice", "DeviceTaintRule"], *FOLLOW),
         _rule(
-            DEVICES, ["resourceclaims"], *FOLLOW, "get", "patch", "create", "delete"
+            DEVICES, ["ResourceClaim"], *FOLLOW, "get", "patch", "create", "delete"
         ),  # patch: the finalizer; create, delete: those for extended resources
-        _rule(DEVICES, ["resourceclaims/status", "resourceclaims/binding"], "patch"),  # allocate, reserve
-        _rule(SCHEDULING, ["priorityclasses"], *FOLLOW),
-        _rule(SCHEDULING, ["compositepodgroups", "workloads"], *FOLLOW),  # workloads: templates of groups
-        _rule(STAND_IN_GROUP, ["workloads"], *FOLLOW),
-        _rule(SCHEDULING, ["podgroups"], *FOLLOW, "get"),
-        _rule(SCHEDULING, ["podgroups/status"], "update"),
-        _rule(STAND_IN_GROUP, ["podgroups"], *FOLLOW, "get"),
-        _rule(STAND_IN_GROUP, ["podgroups/status"], "update"),
-        _rule("batch", ["jobs"], *FOLLOW),  # which pods belong to a queue
-        _rule(KUEUE, ["workloads"], *FOLLOW),  # ... and which of them got quota
+        _rule(DEVICES, ["ResourceClaim/status", "ResourceClaim/binding"], "patch"),  # allocate, reserve
+        _rule(SCHEDULING, ["PriorityClass"], *FOLLOW),
+        _rule(SCHEDULING, ["CompositePodGroup", "Workload"], *FOLLOW),  # workloads: templates of groups
+        _rule(STAND_IN_GROUP, ["Workload"], *FOLLOW),
+        _rule(SCHEDULING, ["PodGroup"], *FOLLOW, "get"),
+        _rule(SCHEDULING, ["PodGroup/status"], "update"),
+        _rule(STAND_IN_GROUP, ["PodGroup"], *FOLLOW, "get"),
+        _rule(STAND_IN_GROUP, ["PodGroup/status"], "update"),
+        _rule("batch", ["Job"], *FOLLOW),  # which pods belong to a queue
+        _rule(KUEUE, ["Workload"], *FOLLOW),  # ... and which of them got quota
     ),
     "quota": (
         EVENTS,
-        _rule("", ["namespaces", "limitranges", "nodes"], *FOLLOW),
-        _rule(DEVICES, ["resourceclaimtemplates"], *FOLLOW),  # devices that quota counts
-        _rule("", ["pods"], *FOLLOW, "patch", "delete"),  # a group's pods: their gate lifted, evicted
+        _rule("", ["Namespace", "LimitRange", "Node"], *FOLLOW),
+        _rule(DEVICES, ["ResourceClaimTemplate"], *FOLLOW),  # devices that quota counts
+        _rule("", ["Pod"], *FOLLOW, "patch", "delete"),  # a group's pods: their gate lifted, evicted
         *_jobs(*FOLLOW, "get", "patch"),  # suspend and resume, gate pods; get: what is above a job
-        _rule("batch", ["jobs/status"], "patch"),
+        _rule("batch", ["Job/status"], "patch"),
         *_runtimes(),
-        _rule("node.k8s.io", ["runtimeclasses"], *FOLLOW),  # what pods need on top of what they ask for
-        _rule(SCHEDULING, ["priorityclasses", "podgroups"], *FOLLOW),
-        _rule(STAND_IN_GROUP, ["podgroups"], *FOLLOW),
+        _rule("node.k8s.io", ["RuntimeClass"], *FOLLOW),  # what pods need on top of what they ask for
+        _rule(SCHEDULING, ["PriorityClass", "PodGroup"], *FOLLOW),
+        _rule(STAND_IN_GROUP, ["PodGroup"], *FOLLOW),
         _rule(
             KUEUE,
             [
-                "clusterqueues",
-                "cohorts",
-                "localqueues",
-                "resourceflavors",
-                "topologies",
-                "workloadpriorityclasses",
-                "admissionchecks",
+                "ClusterQueue",
+                "Cohort",
+                "LocalQueue",
+                "ResourceFlavor",
+                "Topology",
+                "WorkloadPriorityClass",
+                "AdmissionCheck",
             ],
             *FOLLOW,
         ),
-        _rule(KUEUE, ["workloads"], *FOLLOW, "get", "create", "patch", "delete"),
-        _rule(KUEUE, ["workloads/status", "clusterqueues/status", "localqueues/status"], "patch"),
+        _rule(KUEUE, ["Workload"], *FOLLOW, "get", "create", "patch", "delete"),
+        _rule(KUEUE, ["Workload/status", "ClusterQueue/status", "LocalQueue/status"], "patch"),
     ),
     "fleet": (
-        *(_rule(group, names, *FOLLOW, "get") for group, names in _JOBS.items()),
-        *(_rule(group, [f"{name}/status" for name in names], "update") for group, names in _JOBS.items()),
-        _rule("", ["pods"], *FOLLOW, "get"),
-        _rule("", ["pods/status"], "update"),  # what the worker's pods say
-        *(_rule(group, ["podgroups"], *FOLLOW) for group in (SCHEDULING, STAND_IN_GROUP)),
-        *(_rule(group, ["workloads"], "get") for group in (SCHEDULING, STAND_IN_GROUP)),  # templates
-        _rule(KUEUE, ["multikueueconfigs"], *FOLLOW),
-        _rule(KUEUE, ["admissionchecks", "multikueueclusters"], *FOLLOW, "get"),
-        _rule(KUEUE, ["workloads"], *FOLLOW, "get", "patch"),  # patch: the ledger of gates
-        _rule(KUEUE, ["workloads/status", "admissionchecks/status", "multikueueclusters/status"], "update"),
+        *(_may(group, names, *FOLLOW, "get") for group, names in _JOBS.items()),
+        *(_may(group, [f"{name}/status" for name in names], "update") for group, names in _JOBS.items()),
+        _rule("", ["Pod"], *FOLLOW, "get"),
+        _rule("", ["Pod/status"], "update"),  # what the worker's pods say
+        *(_rule(group, ["PodGroup"], *FOLLOW) for group in (SCHEDULING, STAND_IN_GROUP)),
+        *(_rule(group, ["Workload"], "get") for group in (SCHEDULING, STAND_IN_GROUP)),  # templates
+        _rule(KUEUE, ["MultiKueueConfig"], *FOLLOW),
+        _rule(KUEUE, ["AdmissionCheck", "MultiKueueCluster"], *FOLLOW, "get"),
+        _rule(KUEUE, ["Workload"], *FOLLOW, "get", "patch"),  # patch: the ledger of gates
+        _rule(KUEUE, ["Workload/status", "AdmissionCheck/status", "MultiKueueCluster/status"], "update"),
     ),
 }
 
 DASHBOARD = (
-    _rule("", ["nodes", "pods"], *FOLLOW),
-    _rule("", ["namespaces", "limitranges", "events"], "list"),
-    _rule("", ["persistentvolumes", "persistentvolumeclaims"], "list"),
-    _rule("policy", ["poddisruptionbudgets"], "list"),
-    _rule(STORAGE, STORAGE_RESOURCES, "list"),
+    _rule("", ["Node", "Pod"], *FOLLOW),
+    _rule("", ["Namespace", "LimitRange", "Event"], "list"),
+    _rule("", ["PersistentVolume", "PersistentVolumeClaim"], "list"),
+    _rule("policy", ["PodDisruptionBudget"], "list"),
+    _rule(STORAGE, STORAGE_KINDS, "list"),
     _rule(
         DEVICES,
-        ["deviceclasses", "resourceslices", "resourceclaims", "resourceclaimtemplates"],
+        ["DeviceClass", "ResourceSlice", "ResourceClaim", "ResourceClaimTemplate"],
         *FOLLOW,  # GPUs that are no resource of their node
     ),
-    _rule(DEVICES, ["devicetaintrules"], "list"),
-    _rule(SCHEDULING, ["podgroups", "compositepodgroups"], *FOLLOW),
-    _rule(SCHEDULING, ["priorityclasses"], "list"),
-    _rule(STAND_IN_GROUP, ["podgroups"], *FOLLOW),
+    _rule(DEVICES, ["DeviceTaintRule"], "list"),
+    _rule(SCHEDULING, ["PodGroup", "CompositePodGroup"], *FOLLOW),
+    _rule(SCHEDULING, ["PriorityClass"], "list"),
+    _rule(STAND_IN_GROUP, ["PodGroup"], *FOLLOW),
     _rule(
         KUEUE,
         [
-            "clusterqueues",
-            "cohorts",
-            "localqueues",
-            "resourceflavors",
-            "workloads",
-            "admissionchecks",
-            "multikueueclusters",
+            "ClusterQueue",
+            "Cohort",
+            "LocalQueue",
+            "ResourceFlavor",
+            "Workload",
+            "AdmissionCheck",
+            "MultiKueueCluster",
         ],
         *FOLLOW,
     ),
-    _rule(KUEUE, ["workloadpriorityclasses", "multikueueconfigs"], "list"),
+    _rule(KUEUE, ["WorkloadPriorityClass", "MultiKueueConfig"], "list"),
 )
 """What the page shows and, only listed, what its what-if form needs beside that."""
 
 LEASE = (
-    {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["create"]},
-    {
-        "apiGroups": ["coordination.k8s.io"],
-        "resources": ["leases"],
-        "resourceNames": ["reprieve"],
-        "verbs": ["get", "update"],
-    },
+    _rule("coordination.k8s.io", ["Lease"], "create"),
+    _rule("coordination.k8s.io", ["Lease"], "get", "update", resourceNames=["reprieve"]),
 )
 """Only the one Lease, only in our own namespace; `create` cannot be limited by name."""
 
 
 WEBHOOK_ACCESS = (
-    {
-        "apiGroups": ["admissionregistration.k8s.io"],
-        "resources": ["mutatingwebhookconfigurations"],
-        "resourceNames": ["reprieve"],
-        "verbs": ["get", "patch"],
-    },
+    _rule(
+        "admissionregistration.k8s.io",
+        ["MutatingWebhookConfiguration"],
+        "get",
+        "patch",
+        resourceNames=["reprieve"],
+    ),
 )
 """The certificate of the webhook is written into its configuration."""
 
 WEBHOOK_SECRET = (
-    _rule("", ["secrets"], "create"),
-    {
-        "apiGroups": [""],
-        "resources": ["secrets"],
-        "resourceNames": ["reprieve-webhook"],
-        "verbs": ["get", "patch"],
-    },
+    _rule("", ["Secret"], "create"),
+    _rule("", ["Secret"], "get", "patch", resourceNames=["reprieve-webhook"]),
 )
 """... and kept for all replicas, in our own namespace."""
 
-KUBECONFIGS = (_rule("", ["secrets"], "get"),)
+KUBECONFIGS = (_rule("", ["Secret"], "get"),)
 """The workers' kubeconfigs, for the fleet; only in the namespace that holds them."""
 
 
@@ -189,4 +186,4 @@ def rules(controllers: Sequence[str], dashboard: bool = False) -> list[Rule]:
     together: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (group, resource), verbs in merged.items():
         together.setdefault((group, tuple(verbs)), []).append(resource)
-    return [_rule(group, resources, *verbs) for (group, verbs), resources in together.items()]
+    return [_may(group, resources, *verbs) for (group, verbs), resources in together.items()]

@@ -87,7 +87,7 @@ from reprieve.objects.documents import (
 )
 from reprieve.objects.domains import Domain, Placement, compressed, expanded, merged
 from reprieve.objects.errors import InvalidObject, ReprieveError, UnreadableInput
-from reprieve.objects.kinds import STAND_IN_GROUP, TABLE, kind_key
+from reprieve.objects.kinds import KINDS, STAND_IN_GROUP, TABLE, Kind, kind_key, resource_name
 from reprieve.objects.kueue import (
     Admission,
     AdmissionCheck,
@@ -189,6 +189,7 @@ __all__ = [
     "FORBIDDEN",
     "HIGHEST_COST",
     "INVALID",
+    "KINDS",
     "MAX_BYTES",
     "MOST_PODS",
     "OLD_POD_LINK",
@@ -229,6 +230,7 @@ __all__ = [
     "Ignored",
     "InvalidObject",
     "JobOwner",
+    "Kind",
     "LabelSelector",
     "LabelSelectorRequirement",
     "LimitRange",
@@ -366,6 +368,7 @@ __all__ = [
     "qos_class",
     "raw",
     "read_documents",
+    "resource_name",
     "review",
     "scan_documents",
     "scheduling",

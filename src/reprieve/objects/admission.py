@@ -16,7 +16,7 @@ order, as Kubernetes does it:
 
 `problems` is empty when the object is accepted. A problem whose `reason` is `structure.REFUSED` is admission
 saying no (HTTP 403), all others are validation (422; `reason` is Kubernetes' name of the cause). The
-documents may be of any shape: nothing here raises. Kinds not in `kinds.TABLE` pass unchecked. A context comes
+documents may be of any shape: nothing here raises. Kinds not in `kinds.KINDS` pass unchecked. A context comes
 from the configuration: `Configuration.admission_context(classes)`.
 
 Status: a server that separates `/status` writes takes care of that itself; here both halves are checked
@@ -29,7 +29,7 @@ from typing import NamedTuple
 from reprieve.objects import priorities, well_known
 from reprieve.objects.defaults.scheduling import apply_defaults, default_policy
 from reprieve.objects.disabled import DROPPED, drop_disabled
-from reprieve.objects.kinds import TABLE, group_version, kind_key, unread_version
+from reprieve.objects.kinds import KINDS, TABLE, group_version, kind_key, unread_version
 from reprieve.objects.meta import Document
 from reprieve.objects.normalise import respell
 from reprieve.objects.priorities import PriorityClasses
@@ -76,7 +76,7 @@ def admit(
     """The object as it is to be stored, and everything that is wrong with it."""
     current = respell(document)
     key = kind_key(current)
-    if key not in TABLE:
+    if key not in KINDS:
         return current, []
     before = None if old is None else respell(old)
     unlike: list[Problem] = []
@@ -101,7 +101,7 @@ def admit(
     problems += _RULES[key](place, earlier, context)
     if earlier is not None:
         problems += unchanged_identity(place, earlier)
-    return current, _with_shape(problems, misfits(current, TABLE[key].view))
+    return current, _with_shape(problems, misfits(current, KINDS[key]))
 
 
 def _version(document: Document, key: Key) -> Problems:

@@ -80,7 +80,7 @@ def decode_all(documents: Iterable[Document | Source], *, skipped: list[str] | N
             for found in taken_apart(source.file, source.number, source.document):
                 if isinstance(found, UnreadableInput):
                     raise found
-                if kind_key(found.document) in TABLE or not found.document.get("kind"):
+                if kind_key(found.document) in KINDS or not found.document.get("kind"):
                     views.append(_decode_at(found))
                 elif skipped is not None:
                     skipped.append(f"{found.document.get('apiVersion')} {found.document['kind']}")
@@ -165,14 +165,14 @@ def _view_of(document: Document) -> type[Object]:
         if not isinstance(document.get(field), str) or not document[field]:
             raise InvalidObject(field, document.get(field), "is required")
     key = kind_key(document)
-    if key not in TABLE:
+    if key not in KINDS:
         raise InvalidObject(
             "kind", document["kind"], f"{document['apiVersion']} {document['kind']} is not known here"
         )
     version = group_version(document)[1]
     if version not in TABLE[key].versions:
         raise InvalidObject("apiVersion", document["apiVersion"], unread_version(key, version))
-    return TABLE[key].view
+    return KINDS[key]
 
 
 def _needs_rewriting(data: bytes, view: type[Object]) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reprieve.objects import well_known
-from reprieve.objects.kinds import TABLE, group_version, kind_key
+from reprieve.objects.kinds import KINDS, TABLE, group_version, kind_key
 from reprieve.objects.meta import Document
 from reprieve.objects.proposals import PREEMPTION_CLASS_FIELD, modernise
 
@@ -22,7 +22,7 @@ def normalise(document: Document) -> Document:
     """A copy for reading: current spelling, and what labels and annotations say as fields."""
     result = respell(document)
     key = kind_key(result)
-    kind = TABLE.get(key)
+    kind = TABLE[key] if key in KINDS else None
     metadata = result.get("metadata")
     if kind is not None and kind.namespaced and isinstance(metadata, dict) and not metadata.get("namespace"):
         metadata["namespace"] = "default"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from reprieve.objects import schemas, well_known
-from reprieve.objects.kinds import TABLE, group_version, kind_key
+from reprieve.objects.kinds import KINDS, TABLE, group_version, kind_key
 from reprieve.objects.meta import Document
 from reprieve.objects.schemas import SchemaNode
 from reprieve.objects.structure import Problem, nearest
@@ -31,7 +31,7 @@ def schema_of(document: Document, custom: Custom) -> SchemaNode | None:
     """By `apiVersion` and `kind`; older versions that are read in current spelling share its schema."""
     key, version = kind_key(document), group_version(document)[1]
     found = schemas.builtin_schema(key[0], version, key[1])
-    if found is None and key in TABLE and version in TABLE[key].versions:
+    if found is None and key in KINDS and version in TABLE[key].versions:
         found = schemas.builtin_schema(key[0], TABLE[key].versions[0], key[1])
     return found or custom.get((str(document.get("apiVersion")), key[1]))
 

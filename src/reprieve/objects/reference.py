@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from reprieve.objects import well_known
 from reprieve.objects.errors import ReprieveError
 from reprieve.objects.kinds import TABLE
 from reprieve.objects.meta import Object
@@ -18,20 +19,23 @@ DEFAULT_NAMESPACE = "default"
 EXAMPLE = "PodGroup/ml/train"
 
 _CLUSTER_SCOPED = frozenset(kind for (_, kind), entry in TABLE.items() if not entry.namespaced)
+_TYPED = (
+    ("", "Pod"),
+    (well_known.SCHEDULING_API, "PodGroup"),
+    (well_known.SCHEDULING_API, "CompositePodGroup"),
+    (well_known.KUEUE_API, "Workload"),
+    (well_known.KUEUE_API, "ClusterQueue"),
+    (well_known.KUEUE_API, "LocalQueue"),
+    ("", "Node"),
+    *(("batch", kind) for kind in ("Job", "CronJob")),
+    *(("apps", kind) for kind in ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet")),
+)
+"""What a person may ask about, in the order in which it is offered."""
+_OURS = {"PodGroup": ("pg",), "CompositePodGroup": ("cpg",)}
+"""Short names that no server has, and that we take."""
 _WORDS = {
-    "Pod": ("pod", "pods", "po"),
-    "PodGroup": ("podgroup", "podgroups", "pg"),
-    "CompositePodGroup": ("compositepodgroup", "compositepodgroups", "cpg"),
-    "Workload": ("workload", "workloads", "wl"),
-    "ClusterQueue": ("clusterqueue", "clusterqueues", "cq"),
-    "LocalQueue": ("localqueue", "localqueues", "lq", "queue", "queues"),
-    "Node": ("node", "nodes", "no"),
-    "Job": ("job", "jobs"),
-    "CronJob": ("cronjob", "cronjobs", "cj"),
-    "Deployment": ("deployment", "deployments", "deploy"),
-    "ReplicaSet": ("replicaset", "replicasets", "rs"),
-    "StatefulSet": ("statefulset", "statefulsets", "sts"),
-    "DaemonSet": ("daemonset", "daemonsets", "ds"),
+    key[1]: (key[1].lower(), TABLE[key].plural, *TABLE[key].short_names, *_OURS.get(key[1], ()))
+    for key in _TYPED
 }
 """What people may type for a kind, in any case: its name, its plural and its short names, as for kubectl."""
 _KIND_OF = {word: kind for kind, words in _WORDS.items() for word in words}

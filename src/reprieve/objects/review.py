@@ -13,7 +13,7 @@ from reprieve.objects import well_known
 from reprieve.objects.admission import Context, admit
 from reprieve.objects.documents import Found, Source
 from reprieve.objects.errors import UnreadableInput
-from reprieve.objects.kinds import TABLE, kind_key
+from reprieve.objects.kinds import KINDS, kind_key
 from reprieve.objects.meta import Document
 from reprieve.objects.normalise import normalise, respell
 from reprieve.objects.priorities import PriorityClasses, priority_class_of
@@ -137,7 +137,7 @@ def _for_nobody(document: Document) -> Iterator[Problem]:
 
 def _is_of_others(document: Document, custom: Custom) -> bool:
     """Whether nothing here knows the fields of its kind."""
-    return schema_of(document, custom) is None and kind_key(document) not in TABLE
+    return schema_of(document, custom) is None and kind_key(document) not in KINDS
 
 
 def pod_problems(spec: Document, path: str, context: Context) -> list[Problem]:
@@ -151,7 +151,7 @@ def _problems(document: Document, schema: SchemaNode | None, context: Context) -
     """Rules explain better than fields: where both found something, only the rule's problem is kept."""
     admitted, problems = admit(document, context)
     problems += builtin_problems(admitted, None)
-    if kind_key(document) not in TABLE:
+    if kind_key(document) not in KINDS:
         problems += metadata(At(admitted), namespaced=is_namespaced(document) is not False)
     if schema is not None:
         ruled = {problem.path for problem in problems}
@@ -195,7 +195,7 @@ def _by_name(sources: Iterable[Source]) -> dict[Key, dict[tuple[str, str], Sourc
     known: dict[Key, dict[tuple[str, str], Source]] = {}
     for source in sources:
         key = kind_key(source.document)
-        if key in TABLE:
+        if key in KINDS:
             known.setdefault(key, {}).setdefault(_identity(source.document), source)
     return known
 

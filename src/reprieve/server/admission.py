@@ -24,7 +24,7 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import TABLE, Document, QuantityError, misfits, normalise, on_create, on_write, shown
+from reprieve.objects import KINDS, Document, QuantityError, misfits, normalise, on_create, on_write, shown
 from reprieve.server import metadata, runtime_classes, validation
 from reprieve.server.admitted_specs import AdmittedSpecs
 from reprieve.server.documents import at
@@ -192,12 +192,12 @@ def _check_types(resource: ResourceInfo, document: Document) -> None:
         f"{path}: expected {type_}, got {shown(value)}"
         for path, value, type_ in wrong_types(resource, document)
     ]
-    kind = TABLE.get((resource.group, resource.kind))
-    if kind is not None and not problems:
+    view = KINDS.get((resource.group, resource.kind))
+    if view is not None and not problems:
         try:
-            msgspec.convert(document, kind.view)
+            msgspec.convert(document, view)
         except (msgspec.ValidationError, ValueError) as error:
-            problems = [str(p) for p in misfits(document, kind.view)] or [str(error)]
+            problems = [str(p) for p in misfits(document, view)] or [str(error)]
     if problems:
         raise metadata.cannot_handle(resource, "; ".join(problems[:10]))
 

@@ -1,180 +1,168 @@
-"""The built-in resources: a table, nothing else. Short names and categories are upstream's, so that
-`kubectl get po` and `kubectl get all` work as people expect.
-"""
+"""The built-in resources: what the table of kinds (`objects.kinds`) does not say of a kind that is served."""
 
-from reprieve.objects import well_known
-from reprieve.server.chart_resources import chart_resources
+from reprieve.objects import TABLE, well_known
+from reprieve.server.autoscaler_versions import autoscaler_to_v1, autoscaler_to_v2
 from reprieve.server.kueue_versions import to_v1beta1
 from reprieve.server.registry import ALL_VERBS, RBAC, ResourceInfo, ScalePaths
 
-STATUS = frozenset({"status"})
-SCALED = frozenset({"status", "scale"})
 CREATE_ONLY = ("create",)
+_ALL, _EXTENSIONS = ("all",), ("api-extensions",)
 
 _NO_ADDRESS = "stored, but there is no network here: nothing answers at its address, and it gets no endpoints"
+_NO_NETWORK = "stored, but there is no network here: nothing applies it to any traffic"
+_NO_VOLUMES = "stored, but no storage driver runs here: nothing acts on it"
+_NO_WEBHOOKS = "stored, but this server calls no webhooks: nothing is checked or changed by it"
+_NO_LOAD = "stored, but pods on fake nodes have no load: nothing scales its target"
+
+
+def _served(group: str, kind: str, *subresources: str, version: str = "", **more: object) -> ResourceInfo:
+    """A kind of the table, in its preferred version or another one."""
+    row = TABLE[group, kind]
+    return ResourceInfo(
+        group=group,
+        version=version or row.versions[0],
+        kind=kind,
+        plural=row.plural,
+        namespaced=row.namespaced,
+        short_names=row.short_names,
+        subresources=frozenset(("status", *subresources) if row.has_status else subresources),
+        **more,  # type: ignore[arg-type]
+    )
 
 
 def _core() -> list[ResourceInfo]:
-    def core(kind: str, plural: str, **more: object) -> ResourceInfo:
-        return ResourceInfo(group="", version="v1", kind=kind, plural=plural, **more)  # type: ignore[arg-type]
-
+    scaled = ScalePaths()
+    no_collection = tuple(verb for verb in ALL_VERBS if verb != "deletecollection")
     return [
-        core(
-            "Namespace",
-            "namespaces",
-            namespaced=False,
-            short_names=("ns",),
-            verbs=tuple(verb for verb in ALL_VERBS if verb != "deletecollection"),
-            subresources=frozenset({"status", "finalize"}),
+        _served("", "Namespace", "finalize", verbs=no_collection),
+        _served("", "Node"),
+        _served("", "Pod", "binding", "eviction", "resize", categories=_ALL, has_generation=True),
+        _served("", "ConfigMap"),
+        _served("", "Secret"),
+        _served("", "ServiceAccount", "token"),
+        _served("", "Event"),
+        _served("", "Service", categories=_ALL, inert=_NO_ADDRESS),
+        _served("", "Endpoints"),
+        _served("", "LimitRange"),
+        _served("", "ResourceQuota"),
+        _served("", "PersistentVolumeClaim"),
+        _served("", "PersistentVolume"),
+        _served("", "PodTemplate", has_generation=True),
+        _served(
+            "", "ReplicationController", "scale", categories=_ALL, scale_paths=scaled, has_generation=True
         ),
-        core("Node", "nodes", namespaced=False, short_names=("no",), subresources=STATUS),
-        core(
-            "Pod",
-            "pods",
-            short_names=("po",),
-            categories=("all",),
-            subresources=frozenset({"status", "binding", "eviction", "resize"}),
-            has_generation=True,
-        ),
-        core("ConfigMap", "configmaps", short_names=("cm",)),
-        core("Secret", "secrets"),
-        core("ServiceAccount", "serviceaccounts", short_names=("sa",), subresources=frozenset({"token"})),
-        core("Event", "events", short_names=("ev",)),
-        core(
-            "Service",
-            "services",
-            short_names=("svc",),
-            categories=("all",),
-            subresources=STATUS,
-            inert=_NO_ADDRESS,
-        ),
-        core("Endpoints", "endpoints", short_names=("ep",)),
-        core("LimitRange", "limitranges", short_names=("limits",)),
-        core("ResourceQuota", "resourcequotas", short_names=("quota",), subresources=STATUS),
-        core("PersistentVolumeClaim", "persistentvolumeclaims", short_names=("pvc",), subresources=STATUS),
-        core(
-            "PersistentVolume",
-            "persistentvolumes",
-            namespaced=False,
-            short_names=("pv",),
-            subresources=STATUS,
-        ),
-        core("PodTemplate", "podtemplates", has_generation=True),
-        core(
-            "ReplicationController",
-            "replicationcontrollers",
-            short_names=("rc",),
-            categories=("all",),
-            subresources=SCALED,
-            scale_paths=ScalePaths(),
-            has_generation=True,
-        ),
-        core("Binding", "bindings", verbs=CREATE_ONLY),
+        _served("", "Binding", verbs=CREATE_ONLY),
     ]
 
 
 def _workloads() -> list[ResourceInfo]:
-    def apps(kind: str, plural: str, short: str, scaled: bool = True) -> ResourceInfo:
-        return ResourceInfo(
-            group="apps",
-            version="v1",
-            kind=kind,
-            plural=plural,
-            short_names=(short,),
-            categories=("all",),
-            subresources=SCALED if scaled else STATUS,
-            scale_paths=ScalePaths() if scaled else None,
-            has_generation=True,
-        )
-
-    def batch(kind: str, plural: str, short: tuple[str, ...] = ()) -> ResourceInfo:
-        return ResourceInfo(
-            group="batch",
-            version="v1",
-            kind=kind,
-            plural=plural,
-            short_names=short,
-            categories=("all",),
-            subresources=STATUS,
-            has_generation=True,
-        )
+    def scaled(kind: str) -> ResourceInfo:
+        return _served("apps", kind, "scale", categories=_ALL, scale_paths=ScalePaths(), has_generation=True)
 
     return [
-        apps("Deployment", "deployments", "deploy"),
-        apps("ReplicaSet", "replicasets", "rs"),
-        apps("StatefulSet", "statefulsets", "sts"),
-        apps("DaemonSet", "daemonsets", "ds", scaled=False),
-        batch("Job", "jobs"),
-        batch("CronJob", "cronjobs", ("cj",)),
-        ResourceInfo(group="apps", version="v1", kind="ControllerRevision", plural="controllerrevisions"),
+        scaled("Deployment"),
+        scaled("ReplicaSet"),
+        scaled("StatefulSet"),
+        _served("apps", "DaemonSet", categories=_ALL, has_generation=True),
+        _served("batch", "Job", categories=_ALL, has_generation=True),
+        _served("batch", "CronJob", categories=_ALL, has_generation=True),
+        _served("apps", "ControllerRevision"),
     ]
 
 
 def _policies() -> list[ResourceInfo]:
     return [
-        ResourceInfo(
-            group="policy",
-            version="v1",
-            kind="PodDisruptionBudget",
-            plural="poddisruptionbudgets",
-            short_names=("pdb",),
-            subresources=STATUS,
+        _served("policy", "PodDisruptionBudget", has_generation=True, unconditional_update=False),
+        _served("coordination.k8s.io", "Lease", unconditional_update=False),
+    ]
+
+
+def _networking() -> list[ResourceInfo]:
+    return [
+        _served("networking.k8s.io", "NetworkPolicy", has_generation=True, inert=_NO_NETWORK),
+        _served("networking.k8s.io", "Ingress", has_generation=True, inert=_NO_NETWORK),
+        _served("networking.k8s.io", "IngressClass", has_generation=True),
+        _served("discovery.k8s.io", "EndpointSlice"),
+    ]
+
+
+def _storage() -> list[ResourceInfo]:
+    def storage(kind: str) -> ResourceInfo:
+        return _served(well_known.STORAGE_API, kind, unconditional_update=False, inert=_NO_VOLUMES)
+
+    return [
+        _served(well_known.STORAGE_API, "StorageClass"),
+        storage("CSIDriver"),
+        storage("CSINode"),
+        storage("CSIStorageCapacity"),
+        storage("VolumeAttachment"),
+    ]
+
+
+def _inert() -> list[ResourceInfo]:
+    """Kinds that charts bring and nothing here acts on: stored, and a new one is answered with a warning."""
+
+    def webhooks(kind: str) -> ResourceInfo:
+        return _served(
+            "admissionregistration.k8s.io",
+            kind,
+            categories=_EXTENSIONS,
             has_generation=True,
             unconditional_update=False,
-        ),
-        ResourceInfo(
-            group="coordination.k8s.io",
-            version="v1",
-            kind="Lease",
-            plural="leases",
-            unconditional_update=False,
-        ),
+            inert=_NO_WEBHOOKS,
+        )
+
+    def autoscaler(version: str) -> ResourceInfo:
+        return _served(
+            "autoscaling",
+            "HorizontalPodAutoscaler",
+            version=version,
+            storage_version="v2",
+            categories=_ALL,
+            inert=_NO_LOAD,
+            has_generation=True,
+            upgrade=autoscaler_to_v2 if version == "v1" else None,
+            downgrade=autoscaler_to_v1 if version == "v1" else None,
+        )
+
+    return [
+        webhooks("ValidatingWebhookConfiguration"),
+        webhooks("MutatingWebhookConfiguration"),
+        autoscaler("v2"),
+        autoscaler("v1"),
+        _served("node.k8s.io", "RuntimeClass", unconditional_update=False),
+    ]
+
+
+def _devices() -> list[ResourceInfo]:
+    """Who offers devices, and who wants them."""
+    return [
+        _served(well_known.DEVICE_API, kind, has_generation=kind != "ResourceClaim")
+        for kind in (
+            "DeviceClass",
+            "DeviceTaintRule",
+            "ResourceClaim",
+            "ResourceClaimTemplate",
+            "ResourceSlice",
+        )
     ]
 
 
 def _scheduling() -> list[ResourceInfo]:
-    def group(kind: str, plural: str, subresources: frozenset[str], version: str = "v1beta1") -> ResourceInfo:
-        return ResourceInfo(
-            group="scheduling.k8s.io",
-            version=version,
-            kind=kind,
-            plural=plural,
-            subresources=subresources,
-            has_generation=True,
-            unconditional_update=False,
-        )
+    def group(kind: str) -> ResourceInfo:
+        return _served(well_known.SCHEDULING_API, kind, has_generation=True, unconditional_update=False)
 
     return [
-        ResourceInfo(
-            group="scheduling.k8s.io",
-            version="v1",
-            kind="PriorityClass",
-            plural="priorityclasses",
-            namespaced=False,
-            short_names=("pc",),
-            has_generation=True,
-        ),
-        group("PodGroup", "podgroups", STATUS),
-        group("CompositePodGroup", "compositepodgroups", STATUS, "v1alpha3"),
-        group("Workload", "workloads", frozenset()),
+        _served(well_known.SCHEDULING_API, "PriorityClass", has_generation=True),
+        group("PodGroup"),
+        group("CompositePodGroup"),
+        group("Workload"),
     ]
 
 
 def _definitions() -> list[ResourceInfo]:
-    return [
-        ResourceInfo(
-            group="apiextensions.k8s.io",
-            version="v1",
-            kind="CustomResourceDefinition",
-            plural="customresourcedefinitions",
-            namespaced=False,
-            short_names=("crd", "crds"),
-            categories=("api-extensions",),
-            subresources=STATUS,
-            has_generation=True,
-            unconditional_update=False,
-        )
-    ]
+    group, kind = "apiextensions.k8s.io", "CustomResourceDefinition"
+    return [_served(group, kind, categories=_EXTENSIONS, has_generation=True, unconditional_update=False)]
 
 
 def _access() -> list[ResourceInfo]:
@@ -186,9 +174,6 @@ def _access() -> list[ResourceInfo]:
             group=group, version="v1", kind=kind, plural=plural, namespaced=namespaced, verbs=CREATE_ONLY
         )
 
-    def rbac(kind: str, plural: str, namespaced: bool) -> ResourceInfo:
-        return ResourceInfo(group=RBAC, version="v1", kind=kind, plural=plural, namespaced=namespaced)
-
     return [
         review("authorization.k8s.io", "SelfSubjectAccessReview"),
         review("authorization.k8s.io", "SelfSubjectRulesReview"),
@@ -196,10 +181,7 @@ def _access() -> list[ResourceInfo]:
         review("authorization.k8s.io", "LocalSubjectAccessReview", namespaced=True),
         review("authentication.k8s.io", "SelfSubjectReview"),
         review("authentication.k8s.io", "TokenReview"),
-        rbac("Role", "roles", namespaced=True),
-        rbac("RoleBinding", "rolebindings", namespaced=True),
-        rbac("ClusterRole", "clusterroles", namespaced=False),
-        rbac("ClusterRoleBinding", "clusterrolebindings", namespaced=False),
+        *(_served(RBAC, kind) for kind in ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")),
     ]
 
 
@@ -212,72 +194,43 @@ EVENT_FIELDS = {
     "deprecatedLastTimestamp": "lastTimestamp",
     "deprecatedCount": "count",
 }
-
-
-def _events(core: ResourceInfo) -> ResourceInfo:
-    """The newer API for events; both show the same ones."""
-    return ResourceInfo(
-        group="events.k8s.io",
-        version="v1",
-        kind="Event",
-        plural="events",
-        short_names=("ev",),
-        twin=core,
-        renames=EVENT_FIELDS,
-    )
-
-
-KUEUE = well_known.KUEUE_API
-_KUEUE_KINDS: tuple[tuple[str, str, bool, tuple[str, ...], bool], ...] = (
-    # kind, plural, namespaced, short names, status subresource
-    ("ClusterQueue", "clusterqueues", False, ("cq",), True),
-    ("Cohort", "cohorts", False, (), True),
-    ("LocalQueue", "localqueues", True, ("queue", "queues", "lq"), True),
-    ("ResourceFlavor", "resourceflavors", False, ("flavor", "flavors", "rf"), False),
-    ("Workload", "workloads", True, ("wl",), True),
-    ("WorkloadPriorityClass", "workloadpriorityclasses", False, (), False),
-    ("AdmissionCheck", "admissionchecks", False, (), True),
-    ("Topology", "topologies", False, (), False),
-    ("MultiKueueConfig", "multikueueconfigs", False, (), False),
-    ("MultiKueueCluster", "multikueueclusters", False, (), True),
-    ("ProvisioningRequestConfig", "provisioningrequestconfigs", False, (), False),
-)
+"""The newer API for events, in the words of the older one; both show the same ones."""
 
 
 def _kueue() -> list[ResourceInfo]:
-    """Both served versions; the storage version is the newer one."""
+    """All versions that are read; the storage version is the newest one."""
+    rows = [row for row in TABLE.values() if row.group == well_known.KUEUE_API]
     return [
-        ResourceInfo(
-            group=KUEUE,
+        _served(
+            row.group,
+            row.kind,
             version=version,
-            storage_version="v1beta2",
-            kind=kind,
-            plural=plural,
-            namespaced=namespaced,
-            short_names=short,
+            storage_version=row.versions[0],
             categories=("kueue",),
-            subresources=STATUS if status else frozenset(),
             has_generation=True,
             unconditional_update=False,
             downgrade=to_v1beta1 if version == "v1beta1" else None,
         )
-        for version in ("v1beta2", "v1beta1")
-        for kind, plural, namespaced, short, status in _KUEUE_KINDS
+        for version in rows[0].versions
+        for row in rows
     ]
 
 
 def builtin_resources() -> list[ResourceInfo]:
     """A fresh list in discovery order."""
     core = _core()
-    events = _events(next(r for r in core if r.kind == "Event"))
+    events = next(each for each in core if each.kind == "Event")
     return [
         *core,
         *_workloads(),
         *_policies(),
-        *chart_resources(),
+        *_networking(),
+        *_storage(),
+        *_inert(),
+        *_devices(),
         *_scheduling(),
         *_definitions(),
         *_access(),
-        events,
+        _served("events.k8s.io", "Event", twin=events, renames=EVENT_FIELDS),
         *_kueue(),
     ]

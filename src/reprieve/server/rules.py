@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from reprieve.config import Configuration
 from reprieve.objects import (
+    KINDS,
     REFUSED,
-    TABLE,
     Context,
     Document,
     PriorityClasses,
@@ -31,7 +31,7 @@ class ObjectRules:
         store.listen(self._follow)
 
     def applies(self, resource: ResourceInfo) -> bool:
-        return not resource.custom and (resource.group, resource.kind) in TABLE
+        return not resource.custom and (resource.group, resource.kind) in KINDS
 
     def admit(self, resource: ResourceInfo, document: Document, old: Document | None) -> Document:
         """The document with defaults and priorities; 403 or 422 with everything that speaks against it."""

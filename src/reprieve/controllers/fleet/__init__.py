@@ -8,7 +8,7 @@ and the calls. May not decide anything by itself: what is not in a `Step` is not
 import logging
 
 from reprieve.config import Configuration
-from reprieve.controllers.fleet.access import SECRETS, Limits, connect, survey
+from reprieve.controllers.fleet.access import Limits, connect, survey
 from reprieve.controllers.fleet.manager import Manager
 from reprieve.controllers.fleet.reporting import Reporter
 from reprieve.fleet import settings_from
@@ -16,7 +16,7 @@ from reprieve.kube import Client
 from reprieve.objects import Document, well_known
 from reprieve.runtime import Services
 
-__all__ = ["SECRETS", "Limits", "Manager", "run", "survey"]
+__all__ = ["Limits", "Manager", "run", "survey"]
 
 log = logging.getLogger(__name__)
 

@@ -15,16 +15,15 @@ from reprieve.kube import (
     NAMESPACES,
     PRIORITY_CLASSES,
     QUOTA_KINDS,
+    SECRETS,
     Client,
     ConfigError,
-    Resource,
     merge,
     parse_kubeconfig,
     resolve,
 )
 from reprieve.objects import Document, strays, well_known
 
-SECRETS: Final = Resource("", "v1", "Secret", "secrets")
 SECRET_KEY: Final = "kubeconfig"
 MOST_BYTES: Final = 1 << 20
 

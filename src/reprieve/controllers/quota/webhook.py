@@ -23,20 +23,12 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from reprieve.config import Configuration
 from reprieve.jobs import JobKinds, held, held_pod, needs_hold
-from reprieve.kube import ApiError, Client, Resource
+from reprieve.kube import SECRETS, WEBHOOKS, ApiError, Client
 from reprieve.objects import Document, LabelSelector, well_known
 from reprieve.runtime import serve
 
 log = logging.getLogger(__name__)
 
-SECRETS = Resource("", "v1", "Secret", "secrets")
-CONFIGURATIONS = Resource(
-    "admissionregistration.k8s.io",
-    "v1",
-    "MutatingWebhookConfiguration",
-    "mutatingwebhookconfigurations",
-    namespaced=False,
-)
 _VALID, _RENEWED = timedelta(days=3650), timedelta(days=30)
 _LARGEST = 8 * 1024**2
 _EVERY_SECONDS = 10.0
@@ -123,7 +115,7 @@ class Webhook:
 
     async def _publish(self, certificate: bytes) -> None:
         """The API server trusts the webhook by this certificate."""
-        found = await self._client.get(CONFIGURATIONS, self._settings.name)
+        found = await self._client.get(WEBHOOKS, self._settings.name)
         bundle = base64.b64encode(certificate).decode()
         hooks = [
             {**each, "clientConfig": {**(each.get("clientConfig") or {}), "caBundle": bundle}}
@@ -131,7 +123,7 @@ class Webhook:
         ]
         if hooks != found.get("webhooks"):
             patch = {"metadata": {"resourceVersion": found["metadata"]["resourceVersion"]}, "webhooks": hooks}
-            await self._client.patch(CONFIGURATIONS, self._settings.name, patch)
+            await self._client.patch(WEBHOOKS, self._settings.name, patch)
 
 
 def review(

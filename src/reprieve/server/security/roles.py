@@ -1,46 +1,50 @@
 """The four roles that manifests bind by name in every cluster: cluster-admin, admin, edit, view."""
 
-from reprieve.objects import Document
+from reprieve.objects import Document, resource_name
 from reprieve.server.registry import RBAC
 
 _READ = ["get", "list", "watch"]
 _WRITE = ["create", "delete", "deletecollection", "patch", "update"]
 _HARMLESS = {
-    "": ["bindings", "configmaps", "endpoints", "events", "limitranges", "namespaces", "namespaces/status",
-         "persistentvolumeclaims", "persistentvolumeclaims/status", "pods", "pods/log", "pods/status",
-         "replicationcontrollers", "replicationcontrollers/scale", "replicationcontrollers/status",
-         "resourcequotas", "resourcequotas/status", "serviceaccounts", "services", "services/status"],
-    "apps": ["controllerrevisions", "daemonsets", "daemonsets/status", "deployments", "deployments/scale",
-             "deployments/status", "replicasets", "replicasets/scale", "replicasets/status", "statefulsets",
-             "statefulsets/scale", "statefulsets/status"],
-    "autoscaling": ["horizontalpodautoscalers", "horizontalpodautoscalers/status"],
-    "batch": ["cronjobs", "cronjobs/status", "jobs", "jobs/status"],
-    "discovery.k8s.io": ["endpointslices"],
-    "networking.k8s.io": ["ingresses", "ingresses/status", "networkpolicies"],
-    "policy": ["poddisruptionbudgets", "poddisruptionbudgets/status"],
+    "": ["Binding", "ConfigMap", "Endpoints", "Event", "LimitRange", "Namespace", "Namespace/status",
+         "PersistentVolumeClaim", "PersistentVolumeClaim/status", "Pod", "Pod/log", "Pod/status",
+         "ReplicationController", "ReplicationController/scale", "ReplicationController/status",
+         "ResourceQuota", "ResourceQuota/status", "ServiceAccount", "Service", "Service/status"],
+    "apps": ["ControllerRevision", "DaemonSet", "DaemonSet/status", "Deployment", "Deployment/scale",
+             "Deployment/status", "ReplicaSet", "ReplicaSet/scale", "ReplicaSet/status", "StatefulSet",
+             "StatefulSet/scale", "StatefulSet/status"],
+    "autoscaling": ["HorizontalPodAutoscaler", "HorizontalPodAutoscaler/status"],
+    "batch": ["CronJob", "CronJob/status", "Job", "Job/status"],
+    "discovery.k8s.io": ["EndpointSlice"],
+    "networking.k8s.io": ["Ingress", "Ingress/status", "NetworkPolicy"],
+    "policy": ["PodDisruptionBudget", "PodDisruptionBudget/status"],
 }  # fmt: skip
 """What the role `view` shows: what a namespace holds, without what opens further doors."""
 _EDITABLE = {
-    "": ["configmaps", "endpoints", "events", "persistentvolumeclaims", "pods", "pods/attach",
-         "pods/eviction", "pods/exec", "pods/portforward", "pods/proxy", "replicationcontrollers",
-         "replicationcontrollers/scale", "secrets", "serviceaccounts", "serviceaccounts/token", "services",
-         "services/proxy"],
-    "apps": ["daemonsets", "deployments", "deployments/rollback", "deployments/scale", "replicasets",
-             "replicasets/scale", "statefulsets", "statefulsets/scale"],
-    "autoscaling": ["horizontalpodautoscalers"],
-    "batch": ["cronjobs", "jobs"],
-    "networking.k8s.io": ["ingresses", "networkpolicies"],
-    "policy": ["poddisruptionbudgets"],
+    "": ["ConfigMap", "Endpoints", "Event", "PersistentVolumeClaim", "Pod", "Pod/attach",
+         "Pod/eviction", "Pod/exec", "Pod/portforward", "Pod/proxy", "ReplicationController",
+         "ReplicationController/scale", "Secret", "ServiceAccount", "ServiceAccount/token", "Service",
+         "Service/proxy"],
+    "apps": ["DaemonSet", "Deployment", "Deployment/rollback", "Deployment/scale", "ReplicaSet",
+             "ReplicaSet/scale", "StatefulSet", "StatefulSet/scale"],
+    "autoscaling": ["HorizontalPodAutoscaler"],
+    "batch": ["CronJob", "Job"],
+    "networking.k8s.io": ["Ingress", "NetworkPolicy"],
+    "policy": ["PodDisruptionBudget"],
 }  # fmt: skip
 
 
-def _rules(verbs: list[str], resources: dict[str, list[str]]) -> list[Document]:
-    return [{"apiGroups": [group], "resources": names, "verbs": verbs} for group, names in resources.items()]
+def _rules(verbs: list[str], kinds: dict[str, list[str]]) -> list[Document]:
+    """`kinds` as `Pod` or `Pod/status`, by group."""
+    return [
+        {"apiGroups": [group], "resources": [resource_name(group, name) for name in names], "verbs": verbs}
+        for group, names in kinds.items()
+    ]
 
 
 _VIEW = _rules(_READ, _HARMLESS)
-_EDIT = [*_VIEW, *_rules(_READ, {"": ["secrets"]}), *_rules(_WRITE, _EDITABLE)]
-_ADMIN = [*_EDIT, *_rules([*_READ, *_WRITE], {RBAC: ["rolebindings", "roles"]})]
+_EDIT = [*_VIEW, *_rules(_READ, {"": ["Secret"]}), *_rules(_WRITE, _EDITABLE)]
+_ADMIN = [*_EDIT, *_rules([*_READ, *_WRITE], {RBAC: ["RoleBinding", "Role"]})]
 ROLES: dict[str, list[Document]] = {
     "cluster-admin": [
         {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]},

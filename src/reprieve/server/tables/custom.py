@@ -9,11 +9,10 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import Document, condition_of
+from reprieve.objects import Document, condition_of, well_known
 from reprieve.server.custom_resources.jsonpath import InvalidPath, JsonPath
 from reprieve.server.documents import at
 from reprieve.server.registry import PrinterColumn
-from reprieve.server.resources import KUEUE
 from reprieve.server.tables.column import AGE, NAME, Cell, Column, condition_status, field, join, since
 
 
@@ -89,16 +88,21 @@ QUEUE_COUNTS = (
     _count("Admitted Workloads", "admittedWorkloads"),
 )
 
+_KUEUE = well_known.KUEUE_API
 KUEUE_COLUMNS: dict[tuple[str, str], tuple[Column, ...]] = {
-    (KUEUE, "ClusterQueue"): (
+    (_KUEUE, "ClusterQueue"): (
         NAME,
         Column("Cohort", field("spec", "cohortName")),
         Column("Strategy", field("spec", "queueingStrategy"), wide=True),
         QUEUE_COUNTS[0],
         _count("Admitted Workloads", "admittedWorkloads", wide=True),
     ),
-    (KUEUE, "LocalQueue"): (NAME, Column("ClusterQueue", field("spec", "clusterQueue")), *QUEUE_COUNTS),
-    (KUEUE, "Workload"): (
+    (_KUEUE, "LocalQueue"): (
+        NAME,
+        Column("ClusterQueue", field("spec", "clusterQueue")),
+        *QUEUE_COUNTS,
+    ),
+    (_KUEUE, "Workload"): (
         NAME,
         Column("Queue", field("spec", "queueName")),
         Column("Reserved in", reserved_in),
@@ -107,18 +111,22 @@ KUEUE_COLUMNS: dict[tuple[str, str], tuple[Column, ...]] = {
         AGE,
         Column("Priority", field("spec", "priority", default=0), type="integer", wide=True),
     ),
-    (KUEUE, "Cohort"): (NAME, Column("Parent", field("spec", "parentName")), AGE),
-    (KUEUE, "WorkloadPriorityClass"): (NAME, Column("Value", field("value", default=0), type="integer"), AGE),
-    (KUEUE, "AdmissionCheck"): (
+    (_KUEUE, "Cohort"): (NAME, Column("Parent", field("spec", "parentName")), AGE),
+    (_KUEUE, "WorkloadPriorityClass"): (
+        NAME,
+        Column("Value", field("value", default=0), type="integer"),
+        AGE,
+    ),
+    (_KUEUE, "AdmissionCheck"): (
         NAME,
         Column("Controller", field("spec", "controllerName")),
         Column("Active", condition_status("Active")),
         AGE,
     ),
-    (KUEUE, "MultiKueueConfig"): (
+    (_KUEUE, "MultiKueueConfig"): (
         NAME,
         Column("Clusters", lambda doc, _: join(at(doc, "spec", "clusters", default=()))),
         AGE,
     ),
-    (KUEUE, "MultiKueueCluster"): (NAME, Column("Connected", connected), AGE),
+    (_KUEUE, "MultiKueueCluster"): (NAME, Column("Connected", connected), AGE),
 }
