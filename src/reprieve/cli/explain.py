@@ -11,7 +11,7 @@ from reprieve.cli.completion import complete_target
 from reprieve.cli.output import NO, Output, output_option, print_result
 from reprieve.cli.sources import read_manifests, records_options
 from reprieve.jobs import RUNTIMES, JobKinds
-from reprieve.objects import TABLE, Ignored, Reference, ReprieveError, ignored, ignored_sentence
+from reprieve.objects import KINDS, Ignored, Reference, ReprieveError, ignored, ignored_sentence
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _READ = frozenset(
     {
-        *TABLE,
+        *KINDS,
         *(("", kind) for kind in ("Event", "Service", "ReplicationController")),
         ("events.k8s.io", "Event"),
         ("apps", "DaemonSet"),
