@@ -7,7 +7,7 @@ The name is the sentence's code, the arguments are its values. The texts are in
 from collections.abc import Sequence
 from functools import lru_cache
 
-from reprieve.objects import counted, format_amount, is_or_are, some
+from reprieve.objects import counted, domain_word, format_amount, is_or_are, some
 
 # Kubernetes' own words: what kube-scheduler writes into conditions.
 
@@ -336,7 +336,7 @@ def _no_eviction_helps(nodes: int, why: str) -> str:
 
 
 def no_domain_is_enough(key: str, domains: int, closest: str, slots: int, needed: int) -> str:
-    word = _domain(key)
+    word = domain_word(key)
     return (
         f"None of the {domains} {word}s is enough: {word} {closest} comes closest, with "
         f"{slots} of {counted(needed, 'slot')}."
@@ -344,34 +344,30 @@ def no_domain_is_enough(key: str, domains: int, closest: str, slots: int, needed
 
 
 def goes_to_domain(key: str, domain: str) -> str:
-    return f"It goes to {_domain(key)} {domain}."
+    return f"It goes to {domain_word(key)} {domain}."
 
 
 def next_best_domain(key: str, domain: str, more: int, priority: int | None) -> str:
     """`more`: evictions beyond those of the plan; `priority`: of the most important victim there, where it is
     above the plan's."""
     dearer = "" if priority is None else f", up to priority {priority}"
-    return f"The {_domain(key)} {domain} is next best: it would need {_evictions(more)}{dearer}."
+    return f"The {domain_word(key)} {domain} is next best: it would need {_evictions(more)}{dearer}."
 
 
 def domain_needs_as_many(key: str, domain: str) -> str:
-    return f"The {_domain(key)} {domain} would need {_evictions(0)}."
+    return f"The {domain_word(key)} {domain} would need {_evictions(0)}."
 
 
 def domain_is_cheaper_but_too_small(key: str, domain: str, fewer: int, slots: int, needed: int) -> str:
-    return f"The {_domain(key)} {domain} would need {_evictions(-fewer)} but has {slots} of {needed} slots."
+    return (
+        f"The {domain_word(key)} {domain} would need {_evictions(-fewer)} but has {slots} of {needed} slots."
+    )
 
 
 def _evictions(more: int) -> str:
     if more == 0:
         return "as many evictions"
     return counted(abs(more), "more eviction" if more > 0 else "fewer eviction")
-
-
-def _domain(key: str) -> str:
-    """`rack` for `topology.kubernetes.io/rack`: what people call a domain."""
-    last = key.rpartition("/")[2].rpartition("-")[2]
-    return "node" if last == "hostname" else last
 
 
 # Titles of alternatives.
