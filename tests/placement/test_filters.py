@@ -7,6 +7,7 @@ import pytest
 from reprieve.cluster import Cluster
 from reprieve.objects.decode import decode
 from reprieve.placement import UNRESOLVABLE, UNSCHEDULABLE, PodFilters, diagnose, place
+from reprieve.placement.sentences import filters as sentences
 from tests.builders import Document
 from tests.preemption.planning import node, pod
 
@@ -36,64 +37,69 @@ CASES: dict[str, tuple[list[Document], dict[str, Any], str, int]] = {
     "a cordoned node": (
         [node("n", unschedulable=True)],
         {},
-        "1 node(s) were unschedulable",
+        sentences.CORDONED,
         UNRESOLVABLE,
     ),
-    "a taint": ([node("n", **TAINT)], {}, "1 node(s) had untolerated taint(s)", UNRESOLVABLE),
+    "a taint": ([node("n", **TAINT)], {}, sentences.TAINTED, UNRESOLVABLE),
     "a selector": (
         [node("n")],
         {"nodeSelector": {"a": "b"}},
-        "1 node(s) didn't match Pod's node affinity/selector",
+        sentences.NOT_SELECTED,
         UNRESOLVABLE,
     ),
     "a pinned name": (
         [node("n")],
         {"affinity": pinned("m")},
-        "1 node(s) didn't satisfy plugin(s) [NodeAffinity]",
+        sentences.OUTSIDE,
         UNRESOLVABLE,
     ),
     "contradictory names": (
         [node("n")],
         {"affinity": pinned("m", "n")},
-        "pod affinity terms conflict",
+        sentences.CONFLICT,
         UNRESOLVABLE,
     ),
     "a port in use": (
         [node("n"), pod("other", on="n", containers=PORT)],
         {"containers": PORT},
-        "1 node(s) didn't have free ports for the requested pod ports",
+        sentences.PORTS_TAKEN,
         UNSCHEDULABLE,
     ),
-    "a full node": ([node("n", "2"), pod("other", "2", on="n")], {}, "1 Insufficient cpu", UNSCHEDULABLE),
-    "a node that is too small": ([node("n", "500m")], {}, "1 Insufficient cpu", UNRESOLVABLE),
+    "a full node": (
+        [node("n", "2"), pod("other", "2", on="n")],
+        {},
+        sentences.insufficient("cpu"),
+        UNSCHEDULABLE,
+    ),
+    "a node that is too small": ([node("n", "500m")], {}, sentences.insufficient("cpu"), UNRESOLVABLE),
     "a node without pod slots": (
         [{**node("n"), "status": {"allocatable": {"cpu": "4"}}}],
         {},
-        "1 Too many pods",
+        sentences.TOO_MANY_PODS,
         UNSCHEDULABLE,
     ),
     "a missing topology label": (
         [node("n")],
         {"topologySpreadConstraints": spread(ZONE)},
-        "1 node(s) didn't match pod topology spread constraints (missing required label)",
+        sentences.SPREAD_LABEL,
         UNRESOLVABLE,
     ),
     "affinity to nobody": (
         [node("n")],
         {"affinity": {"podAffinity": term("friend")}},
-        "1 node(s) didn't match pod affinity rules",
+        sentences.AFFINITY,
         UNRESOLVABLE,
     ),
     "anti-affinity of its own": (
         [node("n"), pod("foe", on="n")],
         {"affinity": {"podAntiAffinity": term("foe")}},
-        "1 node(s) didn't match pod anti-affinity rules",
+        sentences.ANTI_AFFINITY,
         UNSCHEDULABLE,
     ),
     "anti-affinity of a pod that is there": (
         [node("n"), pod("foe", on="n", affinity={"podAntiAffinity": term("want")})],
         {},
-        "1 node(s) didn't satisfy existing pods anti-affinity rules",
+        sentences.VETOED,
         UNSCHEDULABLE,
     ),
 }
@@ -101,14 +107,17 @@ CASES: dict[str, tuple[list[Document], dict[str, Any], str, int]] = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_filter_says_why_and_whether_evicting_helps(name: str) -> None:
-    objects, spec, words, code = CASES[name]
+    objects, spec, reason, code = CASES[name]
     cluster = Cluster()
     for each in (*objects, pod("want", **spec)):
         cluster.set(decode(each))
     filters = PodFilters(cluster, cluster.pods.row_of["a/want"])
     assert place(filters) is None
     found = diagnose(filters)
-    assert found.message == f"0/1 nodes are available: {words}."
+    message = sentences.every_node_objects(1, {reason: 1})
+    if reason == sentences.CONFLICT:  # found before any node is looked at
+        message = sentences.refused_before_nodes(1, reason)
+    assert found.message == message
     assert found.code[0] == code
 
 
@@ -125,7 +134,7 @@ def test_spread_refuses_the_fuller_domain() -> None:
     slot = place(filters)
     assert slot is not None
     assert cluster.nodes.names[slot] == "n"
-    assert "1 node(s) didn't match pod topology spread constraints" in diagnose(filters).message
+    assert diagnose(filters).reasons == {sentences.SPREAD_SKEW: 1}
 
 
 def test_the_first_pod_of_a_self_affine_group_may_go_anywhere() -> None:
@@ -138,7 +147,7 @@ def test_the_first_pod_of_a_self_affine_group_may_go_anywhere() -> None:
 def test_no_nodes_at_all_has_its_own_words() -> None:
     cluster = Cluster()
     cluster.set(decode(pod("want")))
-    assert diagnose(PodFilters(cluster, 0)).message == "no nodes available to schedule pods"
+    assert diagnose(PodFilters(cluster, 0)).message == sentences.NO_NODES
 
 
 def test_a_nominated_node_is_taken_without_scoring() -> None:

@@ -13,6 +13,7 @@ from reprieve.cluster import Cluster
 from reprieve.objects.decode import decode
 from reprieve.placement import DEFAULT, PodFilters, Scoring, place, place_gang
 from reprieve.placement.scan import Scan, scan_of
+from reprieve.placement.sentences import groups
 from reprieve.placement.single import best, feasible_list
 from tests import builders
 from tests.builders import Document
@@ -152,7 +153,7 @@ def test_a_gang_is_given_up_at_the_first_pod_it_cannot_do_without() -> None:
     found = place_gang(cluster, rows, min_count=7, running=1)
     assert [each.row for each in found.assigned] == [0, 1]
     assert found.failed == [2, 3, 4, 5]
-    assert found.status == "minCount (7) cannot be satisfied: 3 scheduled, 3 remaining"
+    assert found.status == groups.cannot_reach_minimum(7, scheduled=3, remaining=3)
 
 
 def test_a_mate_of_another_kind_that_keeps_others_away_is_heeded_by_the_rest_of_the_gang() -> None:

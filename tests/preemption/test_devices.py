@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reprieve
+from reprieve.placement.sentences import devices, filters
+from reprieve.preemption import sentences
 from tests.builders import Document, gang, node, pod
 from tests.scale import examples
 
@@ -252,17 +254,16 @@ def victims_of(
 def test_kubernetes_does_not_preempt_for_devices() -> None:
     plan = planned([*full_node(0), *wanting()], "Pod/default/p", "kubernetes")
     assert plan["outcome"] == "unschedulable"
-    assert plan["message"] == (
-        "0/1 nodes are available: 1 cannot allocate all claims. "
-        "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
-    )
+    before = filters.every_node_objects(1, {devices.CANNOT_ALLOCATE: 1})
+    after = filters.every_node_objects(1, {sentences.NOT_HELPFUL: 1})
+    assert plan["message"] == sentences.preemption_refused(before, after)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_the_least_important_holder_makes_way_and_the_reason_names_its_device(algorithm: str) -> None:
     plan = planned([*full_node(3, 1, 2), *wanting()], "Pod/default/p", algorithm)
     assert [each["pod"] for each in plan["victims"]] == ["default/run-1"]
-    assert f"it holds {DRIVER}/n0/gpu-1, which the preemptor gets" in plan["victims"][0]["reason"]
+    assert sentences.holds_devices([f"{DRIVER}/n0/gpu-1"]) in plan["victims"][0]["reason"]
     assert plan["devices"] == {"default/wanted": {"r": [f"{DRIVER}/n0/gpu-1"]}}
 
 
@@ -318,7 +319,10 @@ def test_halves_make_way_for_a_whole_and_give_their_counters_back() -> None:
     plan = planned([*objects, *wanting(expression=whole)], "Pod/default/p", "kep-5710")
     assert {each["pod"] for each in plan["victims"]} == {"default/run-0", "default/run-1"}
     assert plan["devices"] == {"default/wanted": {"r": [f"{DRIVER}/n0/gpu-0"]}}
-    assert "of the pool that serves the preemptor" in plan["victims"][0]["reason"]
+    reasons = {each["pod"]: each["reason"] for each in plan["victims"]}
+    for number, half in enumerate("ab"):
+        drawn = sentences.holds_devices_of_the_pool([f"{DRIVER}/n0/gpu-0-{half}"])
+        assert drawn in reasons[f"default/run-{number}"]
 
 
 def test_a_claim_stuck_elsewhere_moves_once_its_other_users_are_gone() -> None:
@@ -340,4 +344,4 @@ def test_a_claim_stuck_elsewhere_moves_once_its_other_users_are_gone() -> None:
 
 def test_minimal_cost_says_that_it_proves_nothing_about_devices() -> None:
     plan = planned([*full_node(1), *wanting()], "Pod/default/p", "minimal-cost")
-    assert "not proven: the search does not reach into devices" in plan["cost"]["optimality"]
+    assert plan["cost"]["optimality"] == sentences.NOT_PROVEN_FOR_DEVICES

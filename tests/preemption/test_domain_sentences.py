@@ -3,6 +3,7 @@
 import pytest
 
 from reprieve import plan
+from reprieve.preemption import Plan, sentences
 from tests import builders
 from tests.builders import Document
 
@@ -20,8 +21,10 @@ def rack(name: str, nodes: int, cpu: int = 2, crowd: int = 0, priority: int = 1)
     return found
 
 
-def said(documents: list[Document], target: str, algorithm: str = "kep-5710") -> str:
-    return " ".join(plan(documents, target, {"preemption": {"algorithm": algorithm}}).reasons)
+def said(documents: list[Document], target: str, algorithm: str = "kep-5710") -> tuple[str, ...]:
+    found = plan(documents, target, {"preemption": {"algorithm": algorithm}})
+    assert isinstance(found, Plan)
+    return found.reasons
 
 
 GANG = builders.gang(4, 2, 100, group=builders.in_one(RACK))
@@ -30,27 +33,27 @@ GANG = builders.gang(4, 2, 100, group=builders.in_one(RACK))
 @pytest.mark.parametrize("algorithm", ["kep-5710", "minimal-cost"])
 def test_a_rack_that_would_need_fewer_evictions_but_is_too_small_is_named(algorithm: str) -> None:
     documents = [*rack("r1", 4, crowd=3), *rack("r7", 3), *GANG]
-    text = said(documents, "PodGroup/default/gang", algorithm)
-    assert "It goes to rack r1." in text
-    assert "The rack r7 would need 3 fewer evictions but has 3 of 4 slots." in text
+    reasons = said(documents, "PodGroup/default/gang", algorithm)
+    assert sentences.goes_to_domain(RACK, "r1") in reasons
+    assert sentences.domain_is_cheaper_but_too_small(RACK, "r7", 3, 3, 4) in reasons
 
 
 def test_the_next_best_rack_and_what_more_it_would_cost_are_named() -> None:
     documents = [*rack("r1", 4, crowd=1), *rack("r2", 4, crowd=3), *GANG]
-    text = said(documents, "PodGroup/default/gang")
-    assert "The rack r2 is next best: it would need 2 more evictions." in text
+    reasons = said(documents, "PodGroup/default/gang")
+    assert sentences.next_best_domain(RACK, "r2", 2, None) in reasons
 
 
 def test_a_rack_with_more_important_victims_is_said_to_have_them() -> None:
     documents = [*rack("r1", 4, crowd=1), *rack("r2", 4, crowd=1, priority=50), *GANG]
-    text = said(documents, "PodGroup/default/gang")
-    assert "The rack r2 is next best: it would need as many evictions, up to priority 50." in text
+    reasons = said(documents, "PodGroup/default/gang")
+    assert sentences.next_best_domain(RACK, "r2", 0, 50) in reasons
 
 
 def test_where_no_rack_is_enough_the_closest_is_named() -> None:
     documents = [*rack("r1", 2, crowd=1), *rack("r2", 3, crowd=1), *GANG]
-    text = said(documents, "PodGroup/default/gang")
-    assert "None of the 2 racks is enough: rack r2 comes closest, with 3 of 4 slots." in text
+    reasons = said(documents, "PodGroup/default/gang")
+    assert sentences.no_domain_is_enough(RACK, 2, "r2", 3, 4) in reasons
 
 
 def test_a_tree_names_the_domains_of_its_root() -> None:
@@ -61,6 +64,6 @@ def test_a_tree_names_the_domains_of_its_root() -> None:
     ]
     documents = [*rack("r1", 4, crowd=1), *rack("r2", 4, crowd=3), *leaves]
     documents.append(builders.composite("tree", 2, 100, key=RACK))
-    text = said(documents, "CompositePodGroup/default/tree")
-    assert "It goes to rack r1." in text
-    assert "The rack r2 is next best: it would need 2 more evictions." in text
+    reasons = said(documents, "CompositePodGroup/default/tree")
+    assert sentences.goes_to_domain(RACK, "r1") in reasons
+    assert sentences.next_best_domain(RACK, "r2", 2, None) in reasons

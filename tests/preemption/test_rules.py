@@ -7,7 +7,8 @@ import pytest
 import reprieve
 from reprieve.cluster.pods import ticks
 from reprieve.config import Configuration
-from reprieve.preemption import Plan, UnknownTarget
+from reprieve.placement.sentences import filters
+from reprieve.preemption import Plan, UnknownTarget, sentences
 from tests.builders import priority_class, terminating
 from tests.preemption.planning import budget, gang, node, plan, pod, pod_group, victims
 
@@ -89,10 +90,7 @@ def test_a_budget_is_respected_before_importance(algorithm: str) -> None:
     found = plan([*full, pod("want", priority=50)], "Pod/a/want", algorithm)
     assert victims(found) == ["other"]
     assert found.pdb_violations == 0
-    assert (
-        found.budgets[0].sentence
-        == "a/kept allows 0 of its pods to be disrupted; the plan takes 0 and spares 1."
-    )
+    assert found.budgets[0].sentence == sentences.budget_use("a/kept", allowed=0, taken=0, kept=1)
 
 
 @BOTH
@@ -124,7 +122,7 @@ def test_never_means_never(algorithm: str) -> None:
     want = pod("want", priority=50, preemptionPolicy="Never")
     found = plan([*full, want], "Pod/a/want", algorithm)
     assert found.outcome == "unschedulable"
-    assert "not eligible due to preemptionPolicy=Never." in found.message
+    assert sentences.NEVER_PREEMPTS in found.message
 
 
 @BOTH
@@ -142,7 +140,7 @@ def test_a_pod_waits_while_its_victim_is_on_the_way_out(algorithm: str) -> None:
         [node("n", "1"), node("m", "1"), pod("other", on="m"), leaving, want], "Pod/a/want", algorithm
     )
     assert found.outcome == "unschedulable"
-    assert "terminating pod on the nominated node" in found.message
+    assert sentences.VICTIM_IS_TERMINATING in found.message
 
 
 def test_kep_5710_starts_from_scratch_when_the_nominated_node_no_longer_does() -> None:
@@ -230,12 +228,8 @@ def test_a_gang_is_placed_whole_or_not_at_all(algorithm: str) -> None:
 
 def test_a_gang_that_does_not_fit_gets_what_is_missing_in_numbers() -> None:
     found = plan([node("n", "3"), pod("low", "1", on="n"), *gang(2)], "PodGroup/a/gang")
-    text = " ".join(found.reasons)
-    assert (
-        "Even with 1 unit of lower priority gone, 1 of 2 pods would find a node; 1 more must, to run 2 at "
-        "once." in text
-    )
-    assert "Together its pods ask for 4 cpu; at most 3 can be free on 1 node that would take them." in text
+    assert sentences.gang_lacks_nodes(lower=1, placed=1, pods=2, short=1, needed=2) in found.reasons
+    assert sentences.asks_for_more_than_can_be_free("cpu", 4000, 3000, nodes=1) in found.reasons
 
 
 @BOTH
@@ -269,13 +263,13 @@ def test_gated_pods_wait(algorithm: str) -> None:
 def test_a_pod_of_a_missing_group_waits_for_it() -> None:
     found = plan([node("n"), pod("want", group="nowhere")], "Pod/a/want")
     assert found.outcome == "gated"
-    assert 'waiting for pods\'s pod group "nowhere"' in found.message
+    assert found.message == sentences.group_is_missing("nowhere")
 
 
 def test_a_group_without_pods_is_unschedulable() -> None:
     found = plan([node("n"), pod_group("empty", priority=10, minimum=3)], "PodGroup/a/empty")
     assert found.outcome == "unschedulable"
-    assert "PodGroup/a/empty has 0 pods and needs 3 at once." in found.reasons
+    assert sentences.has_too_few_pods("PodGroup/a/empty", 0, 3) in found.reasons
 
 
 def test_kube_scheduler_refuses_members_of_another_priority_than_the_groups() -> None:
@@ -283,7 +277,7 @@ def test_kube_scheduler_refuses_members_of_another_priority_than_the_groups() ->
     objects[-1]["spec"]["priority"] = 7
     found = plan(objects, "PodGroup/a/gang", "kubernetes")
     assert found.outcome == "unschedulable"
-    assert "got 7 and 100" in found.message
+    assert found.message == sentences.priority_differs("a/gang-1", 7, 100)
 
 
 OURS = pytest.mark.parametrize("algorithm", ["kep-5710", "minimal-cost"])
@@ -313,7 +307,7 @@ def test_a_group_is_preempted_with_its_own_priority_whatever_its_pods_say(algori
 def test_a_groups_policy_counts_whatever_its_pods_say(algorithm: str) -> None:
     objects = [node("n"), pod("old", "4", on="n", priority=50), *gang(2)]
     objects[2]["spec"]["preemptionPolicy"] = "Never"
-    assert "preemptionPolicy=Never" in plan(objects, "PodGroup/a/gang", algorithm).message
+    assert sentences.NEVER_PREEMPTS in plan(objects, "PodGroup/a/gang", algorithm).message
 
 
 def test_the_last_answer_leaves_the_priorities_as_they_were() -> None:
@@ -344,7 +338,7 @@ def test_room_is_left_for_nominated_pods_that_are_at_least_as_important() -> Non
         cluster.set(decode(each))
     equal, higher = (PodFilters(cluster, cluster.pods.row_of[f"a/{name}"]) for name in ("equal", "higher"))
     assert place(equal) is None
-    assert "nominated" in diagnose(equal).message
+    assert diagnose(equal).reasons == {filters.KEPT: 1}
     assert place(higher) is not None
     cluster.nominate("a/holder", "")
     assert place(equal) is not None
@@ -355,22 +349,16 @@ def test_the_message_is_kube_schedulers() -> None:
     tainted = node("t", taints=[{"key": "k", "effect": "NoSchedule"}])
     full = [pod(f"run-{i}", on=f"n{i}", priority=90) for i in range(4)]
     found = plan([*nodes, tainted, *full, pod("want", priority=50)], "Pod/a/want", "kubernetes")
-    assert (
-        found.message
-        == "0/5 nodes are available: 1 node(s) had untolerated taint(s), 4 Insufficient cpu. preemption: 0/5 "
-        "nodes are available: 1 Preemption is not helpful for scheduling, 4 No preemption victims found "
-        "for incoming pod."
-    )
+    before = filters.every_node_objects(5, {filters.TAINTED: 1, filters.insufficient("cpu"): 4})
+    after = {sentences.NOT_HELPFUL: 1, sentences.NO_VICTIMS_FOR_POD: 4}
+    assert found.message == sentences.preemption_refused(before, filters.every_node_objects(5, after))
 
 
 def test_the_message_for_a_pod_that_no_eviction_helps() -> None:
     full = [node("n", "2"), pod("low", "1", on="n"), pod("high", "1", on="n", priority=90)]
     found = plan([*full, pod("want", "2", priority=50)], "Pod/a/want", "kubernetes")
-    assert (
-        found.message
-        == "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Insufficient "
-        "cpu."
-    )
+    short = filters.every_node_objects(1, {filters.insufficient("cpu"): 1})
+    assert found.message == sentences.preemption_refused(short, short)
 
 
 def test_a_plan_names_the_nodes_it_did_not_choose() -> None:
@@ -383,4 +371,6 @@ def test_a_plan_names_the_nodes_it_did_not_choose() -> None:
     found = reprieve.plan([*full, pod("want", "2", priority=50)], "Pod/a/want")
     assert isinstance(found, Plan)
     assert victims(found) == ["cheap"]
-    assert [(other.title, other.victims) for other in found.alternatives] == [("on node m", ("Pod/a/dear",))]
+    assert [(other.title, other.victims) for other in found.alternatives] == [
+        (sentences.on_node("m"), ("Pod/a/dear",))
+    ]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from reprieve import plan
-from reprieve.preemption import Plan
+from reprieve.preemption import Plan, sentences
 from tests import builders
 from tests.builders import Document, below, in_one
 
@@ -74,7 +74,7 @@ def test_nobody_makes_way_for_a_group_that_fails() -> None:
     cheapest = planned(documents, "minimal-cost")
     assert len(cheapest.victims) == 1
     assert list(cheapest.placements) == ["default/b-0"]
-    assert "no plan is cheaper" in " ".join(cheapest.reasons)
+    assert sentences.least_cost_search(sentences.CHEAPEST) in cheapest.reasons
 
 
 @OWN
@@ -93,15 +93,16 @@ def test_a_tree_whose_parent_is_missing_waits_and_says_for_what() -> None:
     documents = [builders.node("n", 4), *leaf("a", 1)]
     found = planned(documents, "kep-5710", "PodGroup/default/a")
     assert found.outcome == "gated"
-    assert "CompositePodGroup/default/tree does not exist" in " ".join(found.reasons)
+    missing = sentences.tree_is_incomplete("PodGroup/default/a", "CompositePodGroup/default/tree")
+    assert missing in found.reasons
 
 
 def test_a_tree_below_its_quorum_says_which_groups_lack_pods() -> None:
     few = builders.pod_group("b", 2, 100, **below("tree"))
     documents = [builders.node("n", 4), builders.composite("tree", 2, 100), *leaf("a", 1), few]
     found = planned(documents, "kep-5710")
-    assert found.message == 'waiting for composite pod group "tree" tree to meet quorum'
-    assert "PodGroup/default/b has 0 pods and needs 2 at once." in found.reasons
+    assert found.message == sentences.below_quorum("tree")
+    assert sentences.has_too_few_pods("PodGroup/default/b", 0, 2) in found.reasons
 
 
 @pytest.mark.parametrize("levels", [3, 4, 1500])

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 import reprieve
+from reprieve.placement.sentences import filters, volumes
+from reprieve.preemption import sentences
 from tests.builders import Document, node, pod
 
 DRIVER = "csi.example.com"
@@ -95,7 +97,7 @@ def test_a_full_driver_is_freed_by_evicting_who_holds_a_slot_and_the_plan_says_s
     objects = [host("n"), limited("n", 1), waiting_class(), *csi_bound("held"), claim("new")]
     found = plan([*objects, using("low", "held", on="n"), using("p", "new", priority=9)], algorithm=algorithm)
     assert [each.pod for each in found.victims] == ["default/low"]
-    assert f"evicting it frees 1 slot of {DRIVER} on n for default/p" in found.victims[0].reason
+    assert sentences.frees_volume_slots(1, DRIVER, "n", "default/p") in found.victims[0].reason
     assert found.volumes == {}
 
 
@@ -106,7 +108,7 @@ def test_the_user_of_a_claim_for_one_pod_makes_way_and_the_plan_says_so(algorith
     objects = [host("n"), claim("one", volume="pv", spec=once), volume("pv", claimRef=kept, **once)]
     found = plan([*objects, using("low", "one", on="n"), using("p", "one", priority=9)], algorithm=algorithm)
     assert [each.pod for each in found.victims] == ["default/low"]
-    assert "it uses the claim default/one, which only one pod may use" in found.victims[0].reason
+    assert sentences.uses_claim_for_one_pod("default/one", "default/p") in found.victims[0].reason
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -115,7 +117,7 @@ def test_a_disk_that_cannot_be_shared_is_given_up_and_the_plan_says_so(algorithm
     objects = [host("n"), pod("low", volumes=disk, on="n"), pod("p", priority=9, volumes=disk)]
     found = plan(objects, algorithm=algorithm)
     assert [each.pod for each in found.victims] == ["default/low"]
-    assert "it holds the disk disk-1, which default/p cannot share with it on n" in found.victims[0].reason
+    assert sentences.holds_disk("disk-1", "default/p", "n") in found.victims[0].reason
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -125,7 +127,7 @@ def test_nobody_is_evicted_for_a_volume_out_of_reach(algorithm: str) -> None:
     objects += [volume("pv", host="elsewhere", claimRef=kept), pod("low", 1, 0, on="n")]
     found = plan([*objects, using("p", "far", priority=9)], algorithm=algorithm)
     assert (found.outcome, found.victims) == ("unschedulable", ())
-    assert any("no eviction would help there" in each for each in found.reasons)
+    assert sentences.volume_is_out_of_reach(1) in found.reasons
 
 
 def test_the_smallest_volume_that_fits_is_taken_and_the_plan_names_it() -> None:
@@ -175,11 +177,14 @@ def test_a_gang_gets_all_its_volumes_or_nothing() -> None:
 
 
 BAD: list[tuple[list[Document], str]] = [
-    ([], 'persistentvolumeclaim "c" not found'),
-    ([claim("c", status={"phase": "Lost"}, volume="pv")], 'bound to non-existent persistentvolume "pv"'),
-    ([claim("c", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})], '"c" is being deleted'),
-    ([claim("c", "gone")], "pod has unbound immediate PersistentVolumeClaims"),
-    ([claim("c", volume="pv")], 'persistentvolume "pv" not found'),
+    ([], volumes.claim_not_found("c")),
+    ([claim("c", status={"phase": "Lost"}, volume="pv")], volumes.claim_lost_its_volume("c", "pv")),
+    (
+        [claim("c", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})],
+        volumes.claim_is_being_deleted("c"),
+    ),
+    ([claim("c", "gone")], volumes.IMMEDIATE),
+    ([claim("c", volume="pv")], volumes.volume_not_found("pv")),
 ]
 
 
@@ -189,15 +194,16 @@ def test_a_claim_that_cannot_be_used_is_told_as_kube_scheduler_tells_it(
 ) -> None:
     found = plan([host("a"), waiting_class(), *objects, using("p", "c")])
     assert found.outcome == "unschedulable"
-    assert text in found.message
-    assert "no eviction would help" in " ".join(found.reasons)
+    refused = filters.refused_before_nodes(1, text)
+    assert found.message == sentences.preemption_not_reached(refused)
+    assert sentences.CLAIMS_ARE_THE_PROBLEM in found.reasons
 
 
 def test_topologies_that_contradict_each_other_allow_no_node() -> None:
     terms = [{"key": "zone", "values": ["a"]}, {"key": "zone", "values": ["b"]}]
     torn = {**waiting_class(), "allowedTopologies": [{"matchLabelExpressions": terms}]}
     found = plan([host("a"), torn, claim("c"), using("p", "c")])
-    assert "didn't find available persistent volumes to bind" in found.message
+    assert filters.every_node_objects(1, {volumes.NOTHING: 1}) in found.message
 
 
 @pytest.mark.parametrize("size", ["0", "1n", "9E", "100000000000000000E"])
@@ -225,4 +231,4 @@ def test_a_slot_that_is_kept_for_a_nominated_pod_is_named_as_kube_scheduler_name
     objects = [host("n"), limited("n", 1), waiting_class(), *csi_bound("a"), *csi_bound("b"), nominated]
     found = plan([*objects, using("p", "b", priority=9)], algorithm="kubernetes")
     assert found.outcome == "unschedulable"
-    assert "1 node(s) exceed max volume count" in found.message
+    assert filters.every_node_objects(1, {volumes.TOO_MANY: 1}) in found.message

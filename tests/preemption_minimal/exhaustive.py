@@ -1,7 +1,6 @@
 """Every set of victims, tried with the real filters: the judge of what plans claim about the optimum."""
 
 import itertools
-import re
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from reprieve.cluster.pods import ticks
 from reprieve.config import Configuration
 from reprieve.objects.times import parse_time
 from reprieve.placement import PodFilters, passes, settle
+from reprieve.preemption import sentences
 from reprieve.preemption.cost import Ledger
 from reprieve.preemption.importance import by_importance
 from reprieve.preemption.minimal.problem import NO_PRIORITY
@@ -19,6 +19,7 @@ from reprieve.preemption.units import Candidates, VictimUnit
 from reprieve.preemption.view import View
 from reprieve.preemption.violations import count_violations
 from reprieve.whatif.pods import load
+from tests.catalogues import read_back
 from tests.preemption_minimal.manifests import NOW
 
 MINIMAL = Configuration.load({"preemption": {"algorithm": "minimal-cost"}})
@@ -78,13 +79,13 @@ def claimed(plan: Any) -> tuple[int, int, float]:
     """What no plan undercuts, by what the plan says of itself."""
     own = plan.cost.budget_violations, plan.cost.highest_priority, plan.cost.total
     said = plan.cost.optimality
-    if said == "no plan is cheaper":
+    if said == sentences.CHEAPEST:
         return own
-    if found := re.match(r"at most ([\d.]+) % from the optimum", said):
-        return (*own[:2], own[2] * (1 - float(found[1]) / 100))
-    if found := re.match(r"a plan with (\d+) instead of \d+ budget violations is not ruled out", said):
-        return int(found[1]), NO_PRIORITY, 0
-    if found := re.match(r"a plan with no victim above priority (-?\d+) is not ruled out", said):
-        return own[0], int(found[1]), 0
-    assert said.startswith("a plan without victims is not ruled out"), said
+    if found := read_back(said, sentences.at_most_from_the_optimum(1250, relaxed=False), "12.50"):
+        return (*own[:2], own[2] * (1 - float(found[0]) / 100))
+    if found := read_back(said, sentences.fewer_violations_possible(111, 222, relaxed=False), "111", "222"):
+        return int(found[0]), NO_PRIORITY, 0
+    if found := read_back(said, sentences.lower_victims_possible(111, relaxed=False), "111"):
+        return own[0], int(found[0]), 0
+    assert said.startswith(sentences.no_victims_possible(relaxed=False)), said
     return 0, NO_PRIORITY, 0

@@ -13,7 +13,7 @@ from reprieve.config import Configuration
 from reprieve.objects import Reference
 from reprieve.objects.decode import decode_all
 from reprieve.objects.times import parse_time
-from reprieve.preemption import Plan, decide
+from reprieve.preemption import Plan, decide, sentences
 from reprieve.whatif import compare
 from tests.builders import Document, terminating
 from tests.preemption_minimal.manifests import NOW, budget, gang, node, pod, pod_group
@@ -216,7 +216,7 @@ def test_capacity_nominated_for_an_equally_important_pod_is_not_used() -> None:
     answer = with_nominations([node("a"), node("b"), pod("x", 4, on="b"), nominated, *gang(1, 4)])
     assert victims(answer) == ["x"]
     assert answer.placements == {"default/gang-0": "b"}
-    assert answer.cost.optimality == "no plan is cheaper"
+    assert answer.cost.optimality == sentences.CHEAPEST
 
 
 def test_capacity_nominated_for_the_gang_itself_is_used() -> None:
@@ -247,7 +247,7 @@ def test_all_algorithms_are_compared_by_the_same_measure() -> None:
     assert [each["algorithm"] for each in found["plans"]] == ["kubernetes", "kep-5710", "minimal-cost"]
     minimal = found["plans"][2]
     assert minimal["victims"] == ["Pod/default/b0"]
-    assert minimal["cost"]["optimality"] == "no plan is cheaper"
+    assert minimal["cost"]["optimality"] == sentences.CHEAPEST
     assert all(each["cost"]["total"] >= minimal["cost"]["total"] for each in found["plans"])
     assert found["cheapest"] in ("kubernetes", "kep-5710", "minimal-cost")
 
@@ -277,4 +277,4 @@ def test_a_comparison_is_drawn_with_a_column_for_each_algorithm(capsys: pytest.C
     assert all(name in text for name in ("kubernetes", "kep-5710", "minimal-cost"))
     assert all(term in text for term in ("outcome", "units", "pods", "work lost", "weighted sum"))
     assert "Pod/default/x" in text
-    assert "no plan is cheaper" in text
+    assert sentences.CHEAPEST in text

@@ -4,7 +4,8 @@ from reprieve.cluster import Cluster
 from reprieve.config import Configuration
 from reprieve.objects import Reference
 from reprieve.objects.decode import decode_all
-from reprieve.preemption import decide
+from reprieve.preemption import decide, sentences
+from tests.catalogues import read_back
 from tests.preemption_minimal.manifests import gang, node, pod
 from tests.preemption_minimal.plans import GANG
 
@@ -37,9 +38,11 @@ def test_the_time_budget_ends_a_search():
         0,
     )
     assert len(plans["200ms"].victims) == 4
-    assert plans["200ms"].cost.optimality == "no plan is cheaper"
+    assert plans["200ms"].cost.optimality == sentences.CHEAPEST
     assert {v.pod for v in plans["1ms"].victims} == {v.pod for v in kep.victims}
-    assert plans["1ms"].cost.optimality.startswith("at most ")
+    assert read_back(
+        plans["1ms"].cost.optimality, sentences.at_most_from_the_optimum(1250, relaxed=False), "12.50"
+    )
 
 
 def test_a_search_without_time_answers_with_the_plan_it_started_from():

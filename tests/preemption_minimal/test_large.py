@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reprieve.config import Configuration
+from reprieve.preemption import sentences
 from reprieve.preemption.algorithms import select_for_gang
 from reprieve.preemption.gangs import GangSearch
 from reprieve.preemption.preemptor import find_group
@@ -57,7 +58,7 @@ def test_no_victim_could_have_stayed_and_no_plan_is_cheaper_than_the_bound(objec
         assert not stands(load(objects), gone, quick.placements), unit
     if everyone:
         assert stands(load(objects), everyone, quick.placements)
-        if quick.cost.optimality == "no plan is cheaper":
+        if quick.cost.optimality == sentences.CHEAPEST:
             assert quick.cost.total <= exact.cost.total + 1e-6
 
 

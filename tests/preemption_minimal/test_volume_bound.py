@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reprieve
+from reprieve.preemption import sentences
 from tests.builders import Document
 from tests.preemption_minimal.exhaustive import GANG, MINIMAL, cheapest_of_all, claimed
 from tests.preemption_minimal.manifests import NOW, gang, node, pod
@@ -116,7 +117,7 @@ def test_no_set_of_victims_undercuts_what_a_plan_with_volumes_claims() -> None:
         assert best is not None
         floor = claimed(plan)
         assert floor[:2] < best[:2] or (floor[:2] == best[:2] and floor[2] <= best[2] + 1e-6)
-        proven += plan.to_dict()["cost"]["optimality"] == "no plan is cheaper"
+        proven += plan.to_dict()["cost"]["optimality"] == sentences.CHEAPEST
 
     holds()
     enough(preempting, of=drawn, least_share=0.15, what="plans that preempt")

@@ -3,6 +3,7 @@
 import pytest
 
 import reprieve
+from reprieve.quota import sentences
 from tests.builders import Document, cluster_queue, flavor, kueue, local_queue
 from tests.strategies.quota import workload
 
@@ -69,7 +70,8 @@ def test_a_flavor_in_two_resource_groups_is_named() -> None:
     double["spec"]["resourceGroups"].append(second)
     waiting = refused([double, numbered(1, "double"), workload("bad", 1, {"cpu": 1}, 1, 0, 10)])
     assert waiting["reason"] == "Misconfigured"
-    assert "flavor default is in resource group 0 already" in waiting["message"]
+    problem = sentences.flavor_in_two_groups("spec.resourceGroups[1].flavors[default]", "default", 0)
+    assert waiting["message"] == sentences.cannot_admit([problem])
 
 
 def test_negative_quota_is_named_and_lends_nothing() -> None:
@@ -81,7 +83,8 @@ def test_negative_quota_is_named_and_lends_nothing() -> None:
     ]
     objects += [workload("bad", 1, {"cpu": 1}, 1, 0, 10), workload("other", 2, {"cpu": 4}, 1, 0, 10)]
     waiting = refused(objects)
-    assert "must not be negative, got -5" in waiting["message"]
+    path = "spec.resourceGroups[0].flavors[default].resources[cpu].nominalQuota"
+    assert waiting["message"] == sentences.cannot_admit([sentences.negative_amount(path, "-5")])
     assert "default/other" in admit(*GOOD, *objects)["admitted"]
 
 
@@ -99,11 +102,11 @@ def test_a_negative_quota_of_a_cohort_does_not_count() -> None:
 @pytest.mark.parametrize(
     ("objects", "message"),
     [
-        ([], "LocalQueue lq1 doesn't exist"),
-        ([numbered(1, "gone")], "ClusterQueue gone doesn't exist"),
+        ([], sentences.no_such_local_queue("lq1")),
+        ([numbered(1, "gone")], sentences.no_such_cluster_queue("gone")),
         (
             [kueue("LocalQueue", "lq1", {"clusterQueue": "good", "stopPolicy": "Hold"}, namespace="default")],
-            "LocalQueue lq1 is inactive",
+            sentences.local_queue_is_inactive("lq1"),
         ),
     ],
 )
@@ -115,7 +118,7 @@ def test_a_priority_class_that_is_gone_parks_the_workload() -> None:
     reference = {"group": "kueue.x-k8s.io", "kind": "WorkloadPriorityClass", "name": "gone"}
     bad = workload("bad", 0, {"cpu": 1}, 1, 1000, 10, priorityClassRef=reference)
     waiting = refused([bad])
-    assert waiting["message"] == "WorkloadPriorityClass gone doesn't exist"
+    assert waiting["message"] == sentences.no_such_priority_class("WorkloadPriorityClass", "gone")
     known = {
         "apiVersion": "kueue.x-k8s.io/v1beta2",
         "kind": "WorkloadPriorityClass",
@@ -142,7 +145,8 @@ def test_a_request_above_its_own_limit_is_refused() -> None:
     bad["spec"]["podSets"][0]["template"]["spec"]["containers"][0]["resources"]["limits"] = {"cpu": "1"}
     waiting = refused([bad])
     assert waiting["reason"] == "Misconfigured"
-    assert "requests must not exceed its limits" in waiting["message"]
+    problem = sentences.requests_above_limits("spec.podSets[0].template.spec.containers[0]", ["cpu"])
+    assert waiting["message"] == sentences.limits_exceeded([problem])
 
 
 def test_numbers_too_large_to_count_do_not_wrap() -> None:
@@ -159,10 +163,10 @@ def test_a_question_about_a_workload_that_is_not_there_names_those_that_are() ->
 
 def test_a_workload_that_names_no_queue_or_no_pods_says_so() -> None:
     lost = workload("bad", 0, {"cpu": 1}, 1, 0, 10, queueName="")
-    assert refused([lost])["message"] == "spec.queueName names no LocalQueue"
+    assert refused([lost])["message"] == sentences.NO_QUEUE_NAMED
     empty = workload("bad", 0, {"cpu": 1}, 1, 0, 10)
     empty["spec"]["podSets"] = []
-    assert refused([empty])["message"] == "the workload has no pod sets"
+    assert refused([empty])["message"] == sentences.NO_POD_SETS
 
 
 def test_an_invalid_quantity_is_named_and_affects_nothing_else() -> None:

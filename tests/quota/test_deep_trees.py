@@ -9,7 +9,7 @@ import reprieve
 from reprieve.config import Configuration
 from reprieve.objects import PriorityClasses, review
 from reprieve.objects.documents import Source
-from reprieve.quota import admission
+from reprieve.quota import admission, sentences
 from tests.builders import Document, cluster_queue, flavor, kueue, local_queue
 from tests.effort import in_proportion
 from tests.strategies.quota import workload
@@ -95,4 +95,5 @@ def test_a_workload_that_no_decision_can_be_made_about_keeps_nobody_else_waiting
     objects += [workload("poison", 0, {"cpu": 1}, 1, 9, 5), workload("fine", 0, {"cpu": 4}, 1, 0, 10)]
     found = reprieve.admit(objects, now=NOW).to_dict()
     assert list(found["admitted"]) == ["default/fine"]
-    assert found["waiting"]["default/poison"]["message"] == "internal error: ZeroDivisionError('oops')"
+    said = found["waiting"]["default/poison"]["message"]
+    assert said == sentences.decision_failed(ZeroDivisionError("oops"))

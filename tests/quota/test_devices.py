@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 import reprieve
+from reprieve.quota import sentences
 from tests import builders
 from tests.builders import Document, cluster_queue, flavor, local_queue
 
@@ -75,27 +76,34 @@ def test_without_a_mapping_devices_are_not_counted() -> None:
     assert len(names(admitted(template(exactly(99)), claiming("a"), config={}))) == 1
 
 
+CLAIM = "spec.podSets[0].template.spec.resourceClaims[0]"
+
+
 @pytest.mark.parametrize(
     ("documents", "said"),
     [
         (
             [template(exactly(cls="other"))],
-            "the DeviceClass other of the ResourceClaimTemplate t is not mapped",
+            sentences.device_class_is_not_mapped(CLAIM, "other", "t"),
         ),
-        ([template(exactly(allocationMode="All"))], "asks for All devices"),
+        (
+            [template(exactly(allocationMode="All"))],
+            sentences.request_has_no_count(CLAIM, "r", "t", "All"),
+        ),
         (
             [template({"name": "r", "firstAvailable": [{"name": "s", "deviceClassName": "gpu"}]})],
-            "has alternatives (firstAvailable)",
+            sentences.request_has_alternatives(CLAIM, "r", "t"),
         ),
-        ([], "the ResourceClaimTemplate t does not exist"),
+        ([], sentences.no_such_template(CLAIM, "t")),
     ],
 )
 def test_what_cannot_be_counted_is_not_admitted_and_says_why(documents: list[Document], said: str) -> None:
     answer = admitted(*documents, claiming("a"))
     assert names(answer) == []
-    assert said in why(answer)
+    assert why(answer) == sentences.devices_uncountable(said)
 
 
 def test_named_claims_are_not_counted_and_not_admitted() -> None:
     answer = admitted(claiming("a", resourceClaimName="mine"))
-    assert "mine is a ResourceClaim; quota counts the devices of ResourceClaimTemplates only" in why(answer)
+    said = sentences.claim_without_template(CLAIM, "mine")
+    assert why(answer) == sentences.devices_uncountable(said)

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 import reprieve
+from reprieve.quota import sentences
 from tests.builders import Document, cluster_queue, flavor, kueue, local_queue
 from tests.strategies.quota import holding, workload
 
@@ -62,7 +63,7 @@ def test_a_resource_the_queue_does_not_cover_blocks_unless_it_is_ignored_or_excl
     odd = workload("odd", 0, {"cpu": 1, "example.com/card": 1}, 1, 0, 10)
     blocked = admit(odd)["waiting"]["default/odd"]
     assert blocked["reason"] == "NoMatchingFlavor"
-    assert "resource example.com/card unavailable in ClusterQueue" in blocked["message"]
+    assert sentences.resource_unavailable("example.com/card") in blocked["message"]
     for quota in ({"quotaCheckStrategy": "IgnoreUndeclared"}, {"excludeResourcePrefixes": ["example.com/"]}):
         assert "default/odd" in admit(odd, config={"quota": quota})["admitted"]
 

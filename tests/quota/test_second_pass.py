@@ -5,7 +5,17 @@ from typing import Any
 
 from reprieve.config import Configuration
 from reprieve.objects import Placement, Workload, decode_all, expanded
-from reprieve.quota import Outcome, Quota, Rules, cycle, is_true, load, placed_elsewhere, with_admitted
+from reprieve.quota import (
+    Outcome,
+    Quota,
+    Rules,
+    cycle,
+    is_true,
+    load,
+    placed_elsewhere,
+    sentences,
+    with_admitted,
+)
 from tests import builders
 
 NOW = datetime(2026, 8, 23, 12, tzinfo=UTC)
@@ -99,7 +109,7 @@ def test_without_another_node_the_workload_goes_and_nobody_else() -> None:
     quota = loaded(*racks("r1-a", "r1-c", "r2-a"), lost(wide, "r1-b"), low)
     outcome = cycle(quota, NOW)
     assert [each.info.key for each in outcome.failed] == ["default/w"]
-    assert "no replacement for unhealthy node(s): r1-b" in outcome.failed[0].message
+    assert outcome.failed[0].message == sentences.no_replacement_node(["r1-b"])
     assert not outcome.evicted
     assert quota.cache.workloads["default/w"].evicted
 
@@ -182,7 +192,7 @@ def test_a_queue_without_its_topology_admits_nothing_and_says_why() -> None:
     quota = loaded(*objects, asking("w", 1, {"required": HOST}))
     assert not cycle(quota, NOW).reserved
     reason, message = quota.cache.inactive["cq"][0]
-    assert (reason, message) == ("TopologyNotFound", 'there is no Topology "racks" for TAS flavor "default"')
+    assert (reason, message) == ("TopologyNotFound", sentences.topology_missing("racks", "default"))
 
 
 def test_what_a_worker_cluster_places_is_not_placed_by_its_manager() -> None:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from reprieve.objects.decode import decode_all
 from reprieve.objects.kueue import ClusterQueue, LocalQueue, Workload
-from reprieve.quota import Quota, Rules, cycle, evict, release
+from reprieve.quota import Quota, Rules, cycle, evict, release, sentences
 from reprieve.quota.offline import load
 from reprieve.quota.workload_info import is_true
 from tests.builders import Document, cluster_queue, flavor, local_queue
@@ -130,9 +130,9 @@ def test_queues_may_come_after_their_workloads() -> None:
     assert isinstance(local, LocalQueue)
     quota.put_namespace("default", {})
     quota.put_workload(view(workload("early", 0, {"cpu": 1}, 1, 0, 10)), NOW)
-    assert quota.unqueued["default/early"][1].message == "LocalQueue lq0 doesn't exist"
+    assert quota.unqueued["default/early"][1].message == sentences.no_such_local_queue("lq0")
     quota.put_local_queue(local, NOW)
-    assert quota.unqueued["default/early"][1].message == "ClusterQueue cq0 doesn't exist"
+    assert quota.unqueued["default/early"][1].message == sentences.no_such_cluster_queue("cq0")
     quota.put_cluster_queue(cluster_queue, NOW)
     assert reserved(quota) == [], "its flavor is missing"
     quota.cache.put_flavor(flavor)  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ from hypothesis import given
 import reprieve
 from reprieve.objects import Domain, Node, Placement, PodSpec, TopologyRequest, decode_as
 from reprieve.objects.kueue import SliceConstraint
+from reprieve.quota import sentences
 from reprieve.quota.rules import TopologyRules
 from reprieve.quota.topology.columns import Columns
 from reprieve.quota.topology.held import Held, with_pods
@@ -274,14 +275,12 @@ def test_who_waits_in_vain_for_a_rack_is_told_what_the_largest_could_hold() -> N
     low = running("low", 8, 0, "n2")
     answer = decided(*racks(4, 4, 8), low, asking("big", 4, 10, level=RACK, count=3))
     assert (answer["mode"], answer["victims"]) == ("NoFit", [])
-    assert answer["reasons"][-1] == (
-        "Even without any other workload in flavor default, no rack could hold 3 pods: the largest, r2, "
-        "holds 2. To wait is in vain: ask for fewer or smaller pods or a higher level of the topology, or "
-        "add nodes."
-    )
+    assert answer["reasons"][-1] == sentences.no_domain_could_hold("default", RACK, "r2", 2, wanted=3)
     answer = decided(*racks(4, 4, 8), low, asking("big", 4, 10, level=RACK, count=2))
     assert [victim["workload"] for victim in answer["victims"]] == ["default/low"]
-    assert not any(each.startswith("Even") for each in answer["reasons"])
+    full = sentences.topology_is_full("racks", fit=1, needed=2, slices=False)
+    said = sentences.with_excluded_nodes(full, 3, [sentences.excluded_by_resource("cpu", 1)])
+    assert answer["reasons"] == [sentences.in_pod_set("main", said)]
 
 
 def test_a_workload_that_waits_keeps_its_reserved_rack_from_those_behind_it() -> None:

@@ -164,7 +164,7 @@ from reprieve.objects.structure import (
 )
 from reprieve.objects.templates import FindWorkload, from_template
 from reprieve.objects.templates import complete as complete_group
-from reprieve.objects.text import counted, harmless, is_or_are, shown, some
+from reprieve.objects.text import counted, domain_word, harmless, is_or_are, shown, some
 from reprieve.objects.times import (
     Duration,
     TimeError,
@@ -312,6 +312,7 @@ __all__ = [
     "dns_label",
     "dns_subdomain",
     "document_of",
+    "domain_word",
     "doubts",
     "effective_priority",
     "encode",

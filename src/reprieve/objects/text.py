@@ -51,6 +51,12 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'es' if noun.endswith(('s', 'x', 'ch')) else 's'}"
 
 
+def domain_word(key: str) -> str:
+    """`rack` for `topology.kubernetes.io/rack`: what people call a domain of this label."""
+    last = key.rpartition("/")[2].rpartition("-")[2]
+    return "node" if last == "hostname" else last
+
+
 def harmless(text: str) -> str:
     """Text for a terminal or a log: characters that would steer it are shown as their codes.
 

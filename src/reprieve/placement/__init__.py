@@ -21,7 +21,6 @@ from reprieve.placement.devices import (
     has_devices,
     named,
 )
-from reprieve.placement.devices import texts as device_texts
 from reprieve.placement.diagnosis import (
     FEASIBLE,
     UNRESOLVABLE,
@@ -36,11 +35,13 @@ from reprieve.placement.gang import Assignment, GangPlacement, place_gang, settl
 from reprieve.placement.least import fill, place_with_least
 from reprieve.placement.options import Way, Ways
 from reprieve.placement.resources import DEFAULT, Scoring, resolve_scoring
+from reprieve.placement.sentences import devices as device_texts
+from reprieve.placement.sentences import filters as filter_texts
+from reprieve.placement.sentences import volumes as volume_texts
 from reprieve.placement.single import feasible_mask, nominated_slot, passes, place
 from reprieve.placement.static import static_fit
 from reprieve.placement.trees import TreeGroup, TreePlacer
 from reprieve.placement.twins import carried_over, first_twins
-from reprieve.placement.volumes import texts as volume_texts
 from reprieve.placement.volumes.csi_nodes import NO_LIMIT
 from reprieve.placement.volumes.limits import Limits
 from reprieve.placement.volumes.state import VolumeState
@@ -79,6 +80,7 @@ __all__ = [
     "domains_within",
     "feasible_mask",
     "fill",
+    "filter_texts",
     "first_twins",
     "has_devices",
     "named",

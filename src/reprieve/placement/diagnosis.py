@@ -16,28 +16,30 @@ from reprieve.placement.devices import AllocationError, DeviceFilter
 from reprieve.placement.filters import PodFilters
 from reprieve.placement.resources import DEFAULT, Scoring, delegated
 from reprieve.placement.scan import scan_of
+from reprieve.placement.sentences import filters as sentences
+
+# Whoever asks for advice reads them here: `diagnosis.AFFINITY`.
+from reprieve.placement.sentences.filters import AFFINITY as AFFINITY
+from reprieve.placement.sentences.filters import ANTI_AFFINITY as ANTI_AFFINITY
+from reprieve.placement.sentences.filters import CONFLICT as CONFLICT
+from reprieve.placement.sentences.filters import INSUFFICIENT as INSUFFICIENT
+from reprieve.placement.sentences.filters import KEPT as KEPT
+from reprieve.placement.sentences.filters import NO_NODES as NO_NODES
+from reprieve.placement.sentences.filters import PORTS_TAKEN as PORTS_TAKEN
+from reprieve.placement.sentences.filters import SPREAD_LABEL as SPREAD_LABEL
+from reprieve.placement.sentences.filters import SPREAD_SKEW as SPREAD_SKEW
+from reprieve.placement.sentences.filters import TOO_MANY_PODS as TOO_MANY_PODS
+from reprieve.placement.sentences.filters import VETOED as VETOED
 
 FEASIBLE, UNSCHEDULABLE, UNRESOLVABLE = range(3)
 """Unschedulable: evicting pods might help. Unresolvable: it cannot."""
 
 STATIC_REASONS = {
-    static.UNSCHEDULABLE_NODE: "node(s) were unschedulable",
-    static.TAINTED: "node(s) had untolerated taint(s)",
-    static.NOT_SELECTED: "node(s) didn't match Pod's node affinity/selector",
-    static.OUTSIDE: "node(s) didn't satisfy plugin(s) [NodeAffinity]",
+    static.UNSCHEDULABLE_NODE: sentences.CORDONED,
+    static.TAINTED: sentences.TAINTED,
+    static.NOT_SELECTED: sentences.NOT_SELECTED,
+    static.OUTSIDE: sentences.OUTSIDE,
 }
-PORTS_TAKEN = "node(s) didn't have free ports for the requested pod ports"
-TOO_MANY_PODS = "Too many pods"
-SPREAD_LABEL = "node(s) didn't match pod topology spread constraints (missing required label)"
-SPREAD_SKEW = "node(s) didn't match pod topology spread constraints"
-AFFINITY = "node(s) didn't match pod affinity rules"
-ANTI_AFFINITY = "node(s) didn't match pod anti-affinity rules"
-VETOED = "node(s) didn't satisfy existing pods anti-affinity rules"
-KEPT = "node(s) must leave room for nominated pods"
-INSUFFICIENT = "Insufficient "
-"""Followed by the resource."""
-CONFLICT = "pod affinity terms conflict"
-NO_NODES = "no nodes available to schedule pods"
 
 
 class Diagnosis(NamedTuple):
@@ -60,9 +62,8 @@ class Diagnosis(NamedTuple):
         if self.error:
             return self.error
         if self.refusal:
-            return f"0/{self.nodes} nodes are available: {self.refusal}."
-        parts = sorted(f"{count} {reason}" for reason, count in self.reasons.items())
-        return f"0/{self.nodes} nodes are available: {', '.join(parts)}."
+            return sentences.refused_before_nodes(self.nodes, self.refusal)
+        return sentences.every_node_objects(self.nodes, self.reasons)
 
 
 def diagnose(filters: PodFilters, scoring: Scoring = DEFAULT, within: Mask | None = None) -> Diagnosis:
@@ -150,7 +151,7 @@ def _all_objections(filters: PodFilters, scoring: Scoring) -> Iterator[tuple[str
         yield PORTS_TAKEN, taken
     elsewhere = delegated(cluster, cls)
     for index, number in cls.requested:
-        reason = TOO_MANY_PODS if index == PODS else INSUFFICIENT + nodes.resources[index]
+        reason = TOO_MANY_PODS if index == PODS else sentences.insufficient(nodes.resources[index])
         offered = nodes.allocatable[index, :slots]
         short = offered - nodes.used[index, :slots] < number
         yield reason, short if index not in elsewhere else short & (offered > 0)
@@ -203,7 +204,7 @@ def _diagnose_resources(filters: PodFilters, left: Mask, code: Rows, reasons: Co
             _count(reasons, TOO_MANY_PODS, int(short.sum()))
         else:
             hopeless |= short & (offered < number)
-            _count(reasons, INSUFFICIENT + nodes.resources[index], int(short.sum()))
+            _count(reasons, sentences.insufficient(nodes.resources[index]), int(short.sum()))
     code[short_of_any] = UNSCHEDULABLE
     code[hopeless] = UNRESOLVABLE
     return left & ~short_of_any

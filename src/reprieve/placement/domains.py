@@ -8,6 +8,7 @@ import numpy as np
 from reprieve.cluster import Cluster, Mask
 from reprieve.placement.gang import GangPlacement
 from reprieve.placement.resources import BALANCED, Scoring
+from reprieve.placement.sentences import groups as sentences
 
 
 class Domain(NamedTuple):
@@ -56,9 +57,9 @@ def best_domain(
     feasible = [(domain, placement) for domain, placement in tried if placement.feasible]
     if not feasible:
         if not tried:
-            return GangPlacement(False, [], [], "pod group is unschedulable, no feasible placements found")
+            return GangPlacement(False, [], [], sentences.unschedulable(sentences.NO_PLACEMENTS))
         first = tried[0][1]
-        text = f"0/{domains or len(tried)} placements are available, first placement status: {first.status}"
+        text = sentences.no_domain_available(domains or len(tried), first.status)
         return first if len(tried) == 1 and tried[0][0].nodes is None else first._replace(status=text)
     if len(feasible) == 1:
         return feasible[0][1]

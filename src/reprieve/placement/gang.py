@@ -15,6 +15,7 @@ from reprieve.objects import Allocation
 from reprieve.placement.filters import PodFilters
 from reprieve.placement.resources import DEFAULT, Scoring
 from reprieve.placement.scan import Scan, scan_of
+from reprieve.placement.sentences import groups as sentences
 from reprieve.placement.single import place
 from reprieve.placement.waves import Waves, goes_in_waves
 
@@ -46,6 +47,8 @@ class GangPlacement(NamedTuple):
     """In a tree: pods that found nodes although their group failed. Nothing is kept for them."""
     broken: bool = False
     """Not for want of capacity: no eviction helps."""
+    stopped: bool = False
+    """So many pods found no node that the rest was not tried."""
 
 
 def place_gang(
@@ -65,7 +68,7 @@ def place_gang(
     """
     tally = _Tally(len(rows), running, min_count)
     if tally.hopeless():
-        return GangPlacement(False, [], [], f"pod group is unschedulable, {tally.cannot}")
+        return GangPlacement(False, [], [], sentences.unschedulable(tally.cannot))
     placer = _Placer(cluster, scoring, within, faithful)
     mark = cluster.checkpoint()
     for equal in _runs(cluster, rows):
@@ -74,12 +77,12 @@ def place_gang(
             break
     cluster.rollback(mark)
     if tally.hopeless():
-        return GangPlacement(False, tally.assigned, tally.failed, tally.cannot)
+        return GangPlacement(False, tally.assigned, tally.failed, tally.cannot, stopped=True)
     if tally.scheduled < min_count:
-        short = f"minCount ({min_count}) is not yet satisfied: {tally.progress}"
-        return GangPlacement(False, tally.assigned, tally.failed, f"pod group is unschedulable, {short}")
+        short = sentences.below_minimum(min_count, tally.scheduled, tally.remaining)
+        return GangPlacement(False, tally.assigned, tally.failed, sentences.unschedulable(short))
     if not tally.assigned:
-        return GangPlacement(False, [], tally.failed, "pod group is unschedulable")
+        return GangPlacement(False, [], tally.failed, sentences.UNSCHEDULABLE)
     return GangPlacement(True, tally.assigned, tally.failed, "")
 
 
@@ -112,11 +115,7 @@ class _Tally:
 
     @property
     def cannot(self) -> str:
-        return f"minCount ({self._min_count}) cannot be satisfied: {self.progress}"
-
-    @property
-    def progress(self) -> str:
-        return f"{self.scheduled} scheduled, {self.remaining} remaining"
+        return sentences.cannot_reach_minimum(self._min_count, self.scheduled, self.remaining)
 
     def place(self, assignments: Sequence[Assignment]) -> None:
         self.assigned += assignments

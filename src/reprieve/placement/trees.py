@@ -14,9 +14,7 @@ from reprieve.cluster import Cluster, Mask
 from reprieve.placement.domains import Domain, best_of, domains_within
 from reprieve.placement.gang import Assignment, GangPlacement, place_gang, reserve_claims
 from reprieve.placement.resources import DEFAULT, Scoring
-
-UNSCHEDULABLE = "pod group is unschedulable"
-SEVERAL_DOMAINS = "cannot determine domain for already scheduled pods: "
+from reprieve.placement.sentences import groups as sentences
 
 
 class TreeGroup(NamedTuple):
@@ -96,7 +94,7 @@ class TreePlacer:
     def place(self, root: TreeGroup) -> GangPlacement:
         """Where the pods of the tree go. Feasible when the root is, and at least one pod was placed."""
         found = self.evaluate(root, None)
-        status = UNSCHEDULABLE if found.ok and not found.assigned else found.status
+        status = sentences.UNSCHEDULABLE if found.ok and not found.assigned else found.status
         feasible = found.ok and bool(found.assigned)
         return GangPlacement(feasible, found.assigned, found.failed, status, found.phantoms, found.broken)
 
@@ -106,9 +104,7 @@ class TreePlacer:
         if isinstance(domains, str):
             return Evaluated(False, [], [], [], domains, domains, broken=True)
         if not domains:
-            return Evaluated(
-                False, [], [], [], "no feasible placements found", "no feasible placements found"
-            )
+            return Evaluated(False, [], [], [], sentences.NO_PLACEMENTS, sentences.NO_PLACEMENTS)
         tried: list[tuple[Domain, Evaluated]] = []
         for domain in domains:
             found = self.inside(group, domain.nodes)
@@ -118,10 +114,10 @@ class TreePlacer:
         good = [(domain, found) for domain, found in tried if found.ok]
         if not good:
             first = tried[0][1]
-            text = f"0/{len(tried)} placements are available, first placement status: {first.inner}"
+            text = sentences.no_domain_available(len(tried), first.inner)
             return first._replace(
-                status=f"{UNSCHEDULABLE}, {text}",
-                inner=UNSCHEDULABLE,
+                status=sentences.unschedulable(text),
+                inner=sentences.UNSCHEDULABLE,
                 assigned=[],
                 phantoms=[*first.phantoms, *first.assigned],
             )
@@ -132,7 +128,7 @@ class TreePlacer:
     def _best(self, group: TreeGroup, good: list[tuple[Domain, Evaluated]]) -> Evaluated:
         counted = len(group.placed)
         if not counted and not any(found.assigned for _, found in good):
-            text = "no pods from pod group are assigned to any of the candidate placements"
+            text = sentences.NOTHING_ASSIGNED
             return Evaluated(False, [], [], [], text, text, broken=True)
         if self._price is not None:
             most = max(len(found.assigned) for _, found in good)
@@ -152,12 +148,10 @@ class TreePlacer:
         values = cluster.nodes.topology(group.topology).values
         at = [-1 if slot < 0 else int(ids[slot]) for slot in slots]
         if -1 in at:
-            pod = cluster.pods.keys[group.placed[at.index(-1)]]
-            return f"{SEVERAL_DOMAINS}no topology domain found for pod {pod}"
+            return sentences.pod_is_in_no_domain(cluster.pods.keys[group.placed[at.index(-1)]])
         names = sorted({values[each] for each in at})
         if len(names) > 1:
-            listed = ", ".join(names)
-            return f"{SEVERAL_DOMAINS}more than 1 domain found for pod group: {listed}"
+            return sentences.pods_are_in_several_domains(names)
         return domains_within(cluster, group.topology, slots, within)
 
     def inside(self, group: TreeGroup, within: Mask | None) -> Evaluated:
@@ -170,8 +164,7 @@ class TreePlacer:
         )
         if found.feasible or group.counted >= group.minimum:
             return Evaluated(True, found.assigned, [], found.failed, "", "")
-        stopped = found.status.startswith("minCount")
-        inner = found.status if stopped else UNSCHEDULABLE
+        inner = found.status if found.stopped else sentences.UNSCHEDULABLE
         return Evaluated(False, [], found.assigned, found.failed, found.status, inner)
 
     def _composite(self, group: TreeGroup, within: Mask | None) -> Evaluated:
@@ -187,7 +180,7 @@ class TreePlacer:
             found = self.evaluate(child, within)
             if found.broken and not self._tolerant:
                 self._cluster.rollback(mark)
-                text = f"composite pod group evaluation failed due to child error: {found.status}"
+                text = sentences.child_failed(found.status)
                 return Evaluated(False, [], [], [], text, text, broken=True)
             remaining -= 1
             scheduled += found.ok
@@ -197,9 +190,8 @@ class TreePlacer:
                 assigned += found.assigned
                 self._attach(found.assigned)
         self._cluster.rollback(mark)
-        progress = f"{scheduled} scheduled, {remaining} remaining"
         if scheduled + remaining < group.minimum:
-            status = f"minCount ({group.minimum}) cannot be satisfied: {progress}"
+            status = sentences.cannot_reach_minimum(group.minimum, scheduled, remaining)
             return Evaluated(False, [], [*phantoms, *assigned], failed, status, status)
         return Evaluated(True, assigned, phantoms, failed, "", "")
 

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from reprieve.objects import PlanOutcome, counted, outcomes
+from reprieve.objects import PlanOutcome, outcomes
 from reprieve.placement import GangPlacement
+from reprieve.preemption import sentences
 from reprieve.preemption.algorithms import select_for_gang
 from reprieve.preemption.gangs import GangSearch
 from reprieve.preemption.minimal.decide import improve
@@ -20,7 +21,7 @@ from reprieve.preemption.view import View
 MOST = 3
 """How many other nodes are shown for a pod."""
 
-TITLES = {"kubernetes": "as kube-scheduler 1.37 decides", "kep-5710": "as KEP-5710 decides"}
+TITLES = {"kubernetes": sentences.AS_KUBE_SCHEDULER, "kep-5710": sentences.AS_KEP_5710}
 
 
 def for_gang(view: View, preemptor: Preemptor, chosen: Selection) -> tuple[Alternative, ...]:
@@ -37,7 +38,7 @@ def for_gang(view: View, preemptor: Preemptor, chosen: Selection) -> tuple[Alter
     if 0 < needed < len(preemptor.gang.rows):
         smaller = preemptor.gang._replace(rows=preemptor.gang.rows[:needed])
         answer = select_for_gang(GangSearch(view, smaller, preemptor.domains))
-        found.append(_alternative(view, f"with only the {counted(needed, 'pod')} it needs to start", answer))
+        found.append(_alternative(view, sentences.with_only_the_pods_it_needs(needed), answer))
     same = (cost_of(chosen), _victims(view, chosen))
     return tuple(each for each in found if each is not None and (each.cost, each.victims) != same)
 
@@ -45,8 +46,9 @@ def for_gang(view: View, preemptor: Preemptor, chosen: Selection) -> tuple[Alter
 def for_pod(view: View, choices: Sequence[Selection], chosen: Selection) -> tuple[Alternative, ...]:
     """The next best nodes."""
     others = sorted((each for each in choices if each is not chosen), key=lambda each: choice_key(view, each))
-    names = view.cluster.nodes.names
-    found = [_alternative(view, f"on node {names[each.assigned[0].slot]}", each) for each in others[:MOST]]
+    slots, names = [each.assigned[0].slot for each in others[:MOST]], view.cluster.nodes.names
+    titles = [sentences.on_node(names[slot]) for slot in slots]
+    found = [_alternative(view, title, each) for title, each in zip(titles, others, strict=False)]
     return tuple(each for each in found if each is not None)
 
 
@@ -55,7 +57,7 @@ def _cheapest(view: View, preemptor: Preemptor, chosen: Selection) -> Alternativ
     found = improve(
         other, preemptor.gang, lambda _ceiling: chosen, [each.nodes for each in preemptor.domains], None
     )
-    return None if found is None else _alternative(other, "at the least cost (minimal-cost)", found.selection)
+    return None if found is None else _alternative(other, sentences.AT_THE_LEAST_COST, found.selection)
 
 
 def _with_algorithm(view: View, algorithm: str) -> View:

@@ -7,7 +7,7 @@ import msgspec
 
 from reprieve.cluster import NOWHERE, Cluster
 from reprieve.config import Configuration
-from reprieve.objects import PlanOutcome, Reference, ReprieveError, counted, outcomes, split_key
+from reprieve.objects import PlanOutcome, Reference, ReprieveError, outcomes, split_key
 from reprieve.placement import (
     EVERYWHERE,
     AllocationError,
@@ -20,6 +20,7 @@ from reprieve.placement import (
     has_devices,
     place,
 )
+from reprieve.preemption import sentences
 from reprieve.preemption.algorithms import select_for_gang
 from reprieve.preemption.alternatives import for_gang, for_pod
 from reprieve.preemption.devices import come_free_soon
@@ -31,8 +32,6 @@ from reprieve.preemption.one_by_one import select_one_by_one
 from reprieve.preemption.plan import Alternative, Plan
 from reprieve.preemption.pods import MOST_SHOWN, best_choice, choices_for_pod
 from reprieve.preemption.preemptor import (
-    NEVER,
-    ONGOING,
     Preemptor,
     find_composite,
     find_group,
@@ -50,23 +49,6 @@ from reprieve.preemption.trees import is_ready, missing_parent, root_of, unready
 from reprieve.preemption.units import Selection
 from reprieve.preemption.view import View
 from reprieve.preemption.volume_reasons import no_eviction_helps
-
-FILTER_FAILED = 'running "DynamicResources" filter plugin: {}'
-FREED_SOON = "It fits once claims that nobody uses give their devices back; nobody makes way."
-GATED = "Scheduling is blocked due to non-empty scheduling gates"
-TOO_FEW = "waiting for minCount pods from a gang to appear in scheduling queue"
-MISSING_GROUP = 'waiting for pods\'s pod group "{}" to appear in scheduling queue'
-BELOW_QUORUM = 'waiting for composite pod group "{}" tree to meet quorum'
-INCOMPLETE_TREE = "failed to build hierarchy snapshot: parent composite pod group state not found for {}"
-NO_VICTIMS = "No preemption victims found for incoming preemptor"
-LED = (
-    "There is room only where a leader runs, "
-    "and a member of its group may not go yet (reprieve.dev/min-runtime)."
-)
-STILL_LEAVING = (
-    "Victims of an earlier preemption are still on their way out; "
-    "the nominations stand and nobody else makes way."
-)
 
 
 def decide(
@@ -94,7 +76,7 @@ def decide(
         return _decide(view, for_, alternatives)
     except AllocationError as error:
         cluster.rollback(mark)
-        return _refused(view, for_, outcomes.UNSCHEDULABLE, FILTER_FAILED.format(error))
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, sentences.device_filter_failed(str(error)))
     finally:
         cluster.let_groups_rule(before)
 
@@ -103,10 +85,10 @@ def _decide(view: View, for_: Reference, alternatives: bool) -> Plan:
     cluster = view.cluster
     if for_.kind in ("PodGroup", "CompositePodGroup"):
         if not view.groups_exist:
-            raise ReprieveError(f"cannot plan for {for_}: the feature gate GenericWorkload is off")
+            raise ReprieveError(sentences.gate_is_off(str(for_), "GenericWorkload"))
         if for_.kind == "CompositePodGroup":
             if not view.config.gate("CompositePodGroup"):
-                raise ReprieveError(f"cannot plan for {for_}: the feature gate CompositePodGroup is off")
+                raise ReprieveError(sentences.gate_is_off(str(for_), "CompositePodGroup"))
             return _plan_in_tree(view, for_, find_composite(view, for_.key), alternatives)
         return _plan_in_tree(view, for_, group_number(cluster, for_.key), alternatives)
     row = find_pod(cluster, for_.key)
@@ -114,7 +96,7 @@ def _decide(view: View, for_: Reference, alternatives: bool) -> Plan:
     if view.groups_exist and group >= 0 and cluster.pods.node[row] == NOWHERE:
         if cluster.groups.objects[group] is None:
             name = split_key(cluster.groups.keys[group])[1]
-            return _refused(view, for_, outcomes.GATED, MISSING_GROUP.format(name))
+            return _refused(view, for_, outcomes.GATED, sentences.group_is_missing(name))
         return _plan_in_tree(view, for_, group, alternatives)
     return _plan_pod(view, for_, row, alternatives)
 
@@ -129,8 +111,8 @@ def _plan_in_tree(view: View, for_: Reference, number: int, alternatives: bool) 
     root = root_of(view, number)
     if root is None:
         missing = missing_parent(view, number)
-        text = f"{for_} is part of a tree that is not complete: {missing} does not exist, or is too far up."
-        return _refused(view, for_, outcomes.GATED, INCOMPLETE_TREE.format(missing.key), text)
+        text = sentences.tree_is_incomplete(str(for_), str(missing))
+        return _refused(view, for_, outcomes.GATED, sentences.parent_is_missing(missing.key), text)
     return _plan_group(view, for_, whole_tree(view, root), alternatives)
 
 
@@ -138,34 +120,35 @@ def _plan_pod(view: View, for_: Reference, row: int, alternatives: bool) -> Plan
     cluster = view.cluster
     if cluster.pods.node[row] != NOWHERE:
         where = {cluster.pods.keys[row]: node_name(view, row)}
-        return _scheduled(view, for_, where, f"{for_} is on a node already.")
+        return _scheduled(view, for_, where, sentences.pod_is_on_a_node(str(for_)))
     if cluster.pods.info[row].gated:
-        return _refused(view, for_, outcomes.GATED, GATED)
+        return _refused(view, for_, outcomes.GATED, sentences.GATED)
     filters = PodFilters(cluster, row, view.faithful)
     slot = place(filters, view.scoring)
     if slot is not None:
         where = {cluster.pods.keys[row]: cluster.nodes.names[slot]}
-        text = f"{for_} fits on {cluster.nodes.names[slot]}; nobody makes way."
+        text = sentences.pod_fits(str(for_), cluster.nodes.names[slot])
         devices = filters.devices.allocations(slot) if filters.devices is not None else {}
         return _scheduled(view, for_, where, text, [Assignment(row, slot, filters, devices)])
     if not view.explains and _is_hopeless_pod(view, filters, row):
-        return _refused(view, for_, outcomes.UNSCHEDULABLE, NO_VICTIMS)
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, sentences.NO_VICTIMS)
     if filters.devices is not None and filters.devices.early:
-        return _refused(view, for_, outcomes.UNSCHEDULABLE, f"DynamicResources: {filters.devices.refusal}")
+        text = sentences.devices_refused(filters.devices.refusal)
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, text)
     diagnosis = diagnose(filters, view.scoring)
     if diagnosis.error:
         return _refused(view, for_, outcomes.UNSCHEDULABLE, diagnosis.error)
     if diagnosis.over_claims:
-        # kube-scheduler says "not found" where it otherwise says how preemption went: it did not get there.
-        text = f"{diagnosis.message} not found"
+        text = sentences.preemption_not_reached(diagnosis.message)
         return _refused(view, for_, outcomes.UNSCHEDULABLE, text, *no_eviction_helps(diagnosis))
     if filters.devices is not None and come_free_soon(
         view, (row,), lambda: place(filters, view.scoring) is not None
     ):
-        return _refused(view, for_, outcomes.UNSCHEDULABLE, diagnosis.message, FREED_SOON)
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, diagnosis.message, sentences.DEVICES_COME_FREE)
     refusal = pod_refusal(view, row, diagnosis.code)
     if refusal:
-        return _refused(view, for_, outcomes.UNSCHEDULABLE, f"{diagnosis.message} preemption: {refusal}")
+        text = sentences.preemption_refused(diagnosis.message, refusal)
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, text)
     most = MOST_SHOWN if alternatives else 1
     hopeless = view.explains and _is_hopeless_pod(view, filters, row)
     choices = [] if hopeless else choices_for_pod(view, filters, diagnosis, most)
@@ -179,7 +162,7 @@ def _plan_pod(view: View, for_: Reference, row: int, alternatives: bool) -> Plan
     if chosen is None:
         text = diagnosis.message
         if diagnosis.nodes:
-            text += f" preemption: {_why_unhelped(view, row, diagnosis)}"
+            text = sentences.preemption_refused(text, _why_unhelped(view, row, diagnosis))
         return _refused(view, for_, outcomes.UNSCHEDULABLE, text, *no_eviction_helps(diagnosis))
     plan = plan_of(view, for_, chosen, gang=False, without=diagnosis.message)
     return _with(plan, for_pod(view, choices, chosen)) if alternatives else plan
@@ -196,29 +179,27 @@ def _why_unhelped(view: View, row: int, diagnosis: Diagnosis) -> str:
         return why_unhelped(view, row, diagnosis)
     except AllocationError as error:  # in what-ifs only: the attempt itself was a refusal
         view.cluster.rollback(mark)
-        return FILTER_FAILED.format(error)
+        return sentences.device_filter_failed(str(error))
 
 
 def _plan_group(view: View, for_: Reference, preemptor: Preemptor, alternatives: bool) -> Plan:
     cluster = view.cluster
     if any(cluster.pods.info[row].gated for row in preemptor.waiting):
-        return _refused(view, for_, outcomes.GATED, GATED)
+        return _refused(view, for_, outcomes.GATED, sentences.GATED)
     if lacking := _lacks_pods(for_, preemptor):
         return _refused(view, for_, outcomes.UNSCHEDULABLE, *lacking)
     invalid = why_invalid(view, preemptor)
     if invalid:
         return _refused(view, for_, outcomes.UNSCHEDULABLE, invalid)
     if not preemptor.waiting:
-        return _scheduled(
-            view, for_, {}, f"{for_} is on nodes already, with {counted(len(preemptor.running), 'pod')}."
-        )
+        text = sentences.group_is_on_nodes(str(for_), len(preemptor.running))
+        return _scheduled(view, for_, {}, text)
     if not view.explains and _is_hopeless(view, preemptor):
-        return _refused(view, for_, outcomes.UNSCHEDULABLE, NO_VICTIMS)
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, sentences.NO_VICTIMS)
     placement = place_in_domains(view, preemptor.gang, preemptor.domains)
     if placement.feasible:
         where = {cluster.pods.keys[each.row]: cluster.nodes.names[each.slot] for each in placement.assigned}
-        pods = counted(len(preemptor.waiting), "pod")
-        text = f"{for_} fits: {len(where)} of {pods} would find a node; nobody makes way."
+        text = sentences.group_fits(str(for_), len(where), len(preemptor.waiting))
         return _scheduled(view, for_, where, text, placement.assigned)
     plan = _preempt_for_group(view, for_, preemptor, placement, alternatives)
     if not alternatives or plan.ongoing or placement.broken:
@@ -246,11 +227,11 @@ def _lacks_pods(for_: Reference, preemptor: Preemptor) -> tuple[str, ...]:
         if is_ready(gang.tree):
             return ()
         name = preemptor.group.name
-        return BELOW_QUORUM.format(name), *map(short_of_pods, unready(gang.tree))
+        return sentences.below_quorum(name), *map(short_of_pods, unready(gang.tree))
     known, wanted = len(preemptor.waiting) + gang.running, max(1, gang.min_count)
     if known >= wanted:
         return ()
-    return TOO_FEW, f"{for_} has {counted(known, 'pod')} and needs {wanted} at once."
+    return sentences.TOO_FEW_PODS, sentences.has_too_few_pods(str(for_), known, wanted)
 
 
 def _preempt_for_group(
@@ -259,9 +240,9 @@ def _preempt_for_group(
     status = placement.status
     if placement.broken:
         return _refused(view, for_, outcomes.UNSCHEDULABLE, status)
-    refused = f"{status}, pod group preemption: "
+    refused = functools.partial(sentences.group_preemption_refused, status)
     if never_preempts(view, preemptor):
-        return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + NEVER)
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, refused(sentences.NEVER_PREEMPTS))
     if must_wait(view, preemptor):
         pods = view.cluster.pods
         nominations = {pods.keys[row]: pods.info[row].nominated_node for row in preemptor.waiting}
@@ -270,34 +251,37 @@ def _preempt_for_group(
             outcome=outcomes.PREEMPTS,
             placements=nominations,
             ongoing=True,
-            message=ONGOING,
-            reasons=(STILL_LEAVING,),
+            message=sentences.ONGOING,
+            reasons=(sentences.STILL_LEAVING,),
             algorithm=view.config.preemption.algorithm,
         )
     if not view.group_victims:
         older = select_one_by_one(view, preemptor.gang, preemptor.domains)
         if older is None:
-            return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + NO_VICTIMS)
+            return _refused(view, for_, outcomes.UNSCHEDULABLE, refused(sentences.NO_VICTIMS))
         return plan_of(view, for_, older, gang=True, without=status, short="")
     if has_devices(view.cluster, preemptor.gang.rows) and come_free_soon(
         view,
         preemptor.gang.rows,
         lambda: place_in_domains(view, preemptor.gang, preemptor.domains).feasible,
     ):
-        return _refused(view, for_, outcomes.UNSCHEDULABLE, status, FREED_SOON)
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, status, sentences.DEVICES_COME_FREE)
     search = GangSearch(view, preemptor.gang, preemptor.domains)
     if not len(search.candidates):
-        return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + NO_VICTIMS, *missing(view, search))
+        text = refused(sentences.NO_VICTIMS)
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, text, *missing(view, search))
     find = functools.cache(functools.partial(select_for_gang, search))
     if view.config.preemption.algorithm == "minimal-cost":
         cheapest = _minimal_cost(view, for_, preemptor.gang, find, preemptor.domains, whole=True)
         if cheapest is not None:
             return cheapest
         if isinstance(find(None), Selection):
-            return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + NO_VICTIMS, LED)
+            text, led = refused(sentences.NO_VICTIMS), sentences.ROOM_ONLY_WHERE_A_LEADER_RUNS
+            return _refused(view, for_, outcomes.UNSCHEDULABLE, text, led)
     found = find(None)
     if isinstance(found, GangPlacement):
-        return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + found.status, *missing(view, search))
+        text = refused(found.status)
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, text, *missing(view, search))
     short = short_of(preemptor.gang, placement)
     plan = plan_of(view, for_, found, gang=True, without=status, short=short)
     return _with(plan, for_gang(view, preemptor, found)) if alternatives else plan

@@ -7,15 +7,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from reprieve.cluster import Mask
-from reprieve.objects import counted
 from reprieve.placement import Domain, TreePlacer, domains_of, place_gang
+from reprieve.preemption import sentences
 from reprieve.preemption.gangs import GangSearch
 from reprieve.preemption.plan import Plan
 from reprieve.preemption.preemptor import Preemptor
 from reprieve.preemption.units import NO_PRIORITY
 from reprieve.preemption.view import View
-
-_WORDS = {"hostname": "node"}
 
 
 class _Tried(NamedTuple):
@@ -36,48 +34,41 @@ def domain_sentences(view: View, preemptor: Preemptor, plan: Plan) -> list[str]:
     key, domains = _domains(view, preemptor)
     if len(domains) < 2:
         return []
-    word, needed = _word(key), _needed(preemptor)
+    needed = _needed(preemptor)
     tried = list(_try_each(view, preemptor, domains))
     if not plan.placements:
         closest = max(tried, key=lambda each: (each.slots, each.domain.name))
-        return [
-            f"None of the {len(domains)} {word}s is enough: {word} {closest.domain.name} comes closest, with "
-            f"{closest.slots} of {counted(needed, 'slot')}."
-        ]
+        name, slots = closest.domain.name, closest.slots
+        return [sentences.no_domain_is_enough(key, len(domains), name, slots, needed)]
     taken, evictions = view.cluster.nodes.slot_of[next(iter(plan.placements.values()))], len(plan.victims)
     others = [each for each in tried if each.domain.nodes is not None and not each.domain.nodes[taken]]
     return [
-        f"It goes to {word} {_name_of(tried, taken)}.",
-        *_next_best(others, word, plan),
-        *_too_small(others, word, evictions, needed),
+        sentences.goes_to_domain(key, _name_of(tried, taken)),
+        *_next_best(others, key, plan),
+        *_too_small(others, key, evictions, needed),
     ]
 
 
-def _next_best(others: list[_Tried], word: str, plan: Plan) -> Iterator[str]:
+def _next_best(others: list[_Tried], key: str, plan: Plan) -> Iterator[str]:
     fitting = [each for each in others if each.fits]
     if not fitting:
         return
     best = min(fitting, key=lambda each: (each.highest, each.victims, each.domain.name))
     more, ours = best.victims - len(plan.victims), plan.cost.highest_priority
-    dearer = f", up to priority {best.highest}" if ours is not None and best.highest > ours else ""
-    if more > 0:
-        need = counted(more, "more eviction")
-    elif more == 0:
-        need = "as many evictions"
-    else:
-        need = counted(-more, "fewer eviction")
+    dearer = ours is not None and best.highest > ours
     if more > 0 or dearer:
-        yield f"The {word} {best.domain.name} is next best: it would need {need}{dearer}."
+        yield sentences.next_best_domain(key, best.domain.name, more, best.highest if dearer else None)
     elif more == 0:
-        yield f"The {word} {best.domain.name} would need {need}."
+        yield sentences.domain_needs_as_many(key, best.domain.name)
 
 
-def _too_small(others: list[_Tried], word: str, evictions: int, needed: int) -> Iterator[str]:
+def _too_small(others: list[_Tried], key: str, evictions: int, needed: int) -> Iterator[str]:
     cheaper = [each for each in others if not each.fits and each.slots and each.victims < evictions]
     if cheaper:
         best = max(cheaper, key=lambda each: (each.slots, -each.victims, each.domain.name))
-        fewer = counted(evictions - best.victims, "fewer eviction")
-        yield f"The {word} {best.domain.name} would need {fewer} but has {best.slots} of {needed} slots."
+        fewer = evictions - best.victims
+        name, slots = best.domain.name, best.slots
+        yield sentences.domain_is_cheaper_but_too_small(key, name, fewer, slots, needed)
 
 
 def _domains(view: View, preemptor: Preemptor) -> tuple[str, list[Domain]]:
@@ -127,9 +118,3 @@ def _needed(preemptor: Preemptor) -> int:
 def _name_of(tried: list[_Tried], slot: int) -> str:
     found = (each.domain for each in tried if each.domain.nodes is not None and each.domain.nodes[slot])
     return next(found).name
-
-
-def _word(key: str) -> str:
-    """`rack` for `topology.kubernetes.io/rack`: what people call a domain."""
-    last = key.rpartition("/")[2].rpartition("-")[2]
-    return _WORDS.get(last, last)

@@ -8,6 +8,7 @@ import numpy as np
 from reprieve.cluster import LOST, NOWHERE, Cluster, Rows, resolve
 from reprieve.objects import CompositePodGroup, PodGroup, ReprieveError, well_known
 from reprieve.placement import EVERYWHERE, UNRESOLVABLE, Domain, domains_of, nominated_slot
+from reprieve.preemption import sentences
 from reprieve.preemption.gangs import Gang, place_in_domains
 from reprieve.preemption.trees import tree_of
 from reprieve.preemption.view import View
@@ -33,15 +34,14 @@ class Preemptor(NamedTuple):
 def find_pod(cluster: Cluster, key: str) -> int:
     row = cluster.pods.row_of.get(key)
     if row is None:
-        near = ", ".join(sorted(cluster.pods.row_of)[:5]) or "none"
-        raise UnknownTarget(f"there is no pod {key!r} that could still run; known pods: {near}")
+        raise UnknownTarget(sentences.no_such_pod(key, list(cluster.pods.row_of)))
     return row
 
 
 def group_number(cluster: Cluster, key: str) -> int:
     if cluster.groups.get(key) is None:
-        known = sorted(k for k, g in zip(cluster.groups.keys, cluster.groups.objects, strict=True) if g)
-        raise UnknownTarget(f"there is no PodGroup {key!r}; known groups: {', '.join(known[:5]) or 'none'}")
+        known = [k for k, g in zip(cluster.groups.keys, cluster.groups.objects, strict=True) if g]
+        raise UnknownTarget(sentences.no_such_group(key, known))
     return cluster.groups.number_of[key]
 
 
@@ -65,8 +65,7 @@ def find_composite(view: View, key: str) -> int:
     """The number of a composite group."""
     known = view.cluster.groups.trees.number_of
     if key not in known:
-        names = ", ".join(sorted(known)[:5]) or "none"
-        raise UnknownTarget(f"there is no CompositePodGroup {key!r}; known ones: {names}")
+        raise UnknownTarget(sentences.no_such_composite(key, list(known)))
     return known[key]
 
 
@@ -108,37 +107,20 @@ def why_invalid(view: View, preemptor: Preemptor) -> str:
     members = (*preemptor.waiting, *preemptor.running)
     schedulers = sorted({cluster.pods.info[row].scheduler or well_known.DEFAULT_SCHEDULER for row in members})
     if len(schedulers) > 1:
-        return (
-            "all pods in a single pod group should have the same .spec.schedulerName set, "
-            f'got: "{schedulers[0]}" and "{schedulers[1]}"'
-        )
+        return sentences.schedulers_differ(schedulers[0], schedulers[1])
     if view.groups_rule:
         return ""  # priority and policy are the group's
     for row in members:
         own = int(cluster.pods.priority[row])
         if own != preemptor.gang.priority:
-            return (
-                "all pods in a single pod group should have the same priority as the pod group's priority, "
-                f"got {own} and {preemptor.gang.priority} ({cluster.pods.keys[row]})"
-            )
+            return sentences.priority_differs(cluster.pods.keys[row], own, preemptor.gang.priority)
     policies = {cluster.pods.info[row].never_preempts for row in members}
     if view.config.gate("PodGroupPreemptionPolicy"):
         if policies - {_group_never_preempts(view, preemptor)}:
-            return (
-                "all pods in a single pod group should have the same preemption policy "
-                "as the pod group's preemption policy, got Never and PreemptLowerPriority"
-            )
+            return sentences.POLICY_DIFFERS_FROM_GROUP
     elif len(policies) > 1:
-        return (
-            "all pods in a single pod group should have the same preemption policy, "
-            "got Never and PreemptLowerPriority"
-        )
+        return sentences.POLICIES_DIFFER
     return ""
-
-
-NEVER = "not eligible due to preemptionPolicy=Never."
-TERMINATING = "not eligible due to a terminating pod on the nominated node."
-ONGOING = "ongoing preemption on nominated nodes"
 
 
 def pod_refusal(view: View, row: int, codes: Rows) -> str:
@@ -149,7 +131,7 @@ def pod_refusal(view: View, row: int, codes: Rows) -> str:
        (KEP-5710: unless the pod would still not fit there afterwards).
     """
     if view.cluster.pods.info[row].never_preempts:
-        return NEVER
+        return sentences.NEVER_PREEMPTS
     slot = nominated_slot(view.cluster, row)
     if slot is None or codes[slot] == UNRESOLVABLE:
         return ""
@@ -157,7 +139,7 @@ def pod_refusal(view: View, row: int, codes: Rows) -> str:
     waits = making_way(view, slot, own) and (
         view.faithful or _waiting_helps(view, Gang((row,), own, 1, 0), EVERYWHERE)
     )
-    return TERMINATING if waits else ""
+    return sentences.VICTIM_IS_TERMINATING if waits else ""
 
 
 def must_wait(view: View, preemptor: Preemptor) -> bool:

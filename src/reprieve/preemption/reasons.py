@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from reprieve.cluster import LOST, PODS, Cluster, Mask, Rows, add_all
-from reprieve.objects import Reference, counted, format_amount, is_or_are, some
+from reprieve.cluster import LOST, Cluster, Mask, Rows, add_all
+from reprieve.objects import Reference
 from reprieve.placement import (
     UNSCHEDULABLE,
     Diagnosis,
@@ -15,9 +15,11 @@ from reprieve.placement import (
     PodFilters,
     TreeGroup,
     diagnose,
+    filter_texts,
     named,
     static_fit,
 )
+from reprieve.preemption import sentences
 from reprieve.preemption.devices import held_by
 from reprieve.preemption.gangs import Gang, GangSearch
 from reprieve.preemption.plan import BudgetUse, Reprieved
@@ -50,10 +52,7 @@ class Leftovers:
     def __init__(self, view: View, selection: Selection) -> None:
         cluster = view.cluster
         self._view = view
-        self._amounts: dict[tuple[int, int], str] = {}
-        self._order = "; everything more important there was put back first"
-        if view.config.preemption.algorithm == "minimal-cost":
-            self._order = ""
+        self._by_importance = view.config.preemption.algorithm != "minimal-cost"
         taken = [pod.devices for pod in selection.assigned if pod.devices]
         self._devices = {
             device
@@ -122,26 +121,14 @@ class Leftovers:
         return None
 
     def _reason(self, rows: Sequence[int], shortage: tuple[int, int, int] | None, breaks: int) -> str:
-        reason = self._refused(rows) if shortage is None else self._sentence(shortage)
-        if len(rows) > 1:
-            reason += f"; its {len(rows)} pods go together"
-        reason += self._order
-        if breaks:
-            reason += f"; {counted(breaks, 'pod')} beyond a disruption budget, for want of a way around it"
-        return reason
+        cause = self._refused(rows) if shortage is None else self._short(shortage)
+        return sentences.evicted(cause, len(rows), last_to_go=self._by_importance, beyond_budgets=breaks)
 
-    def _sentence(self, shortage: tuple[int, int, int]) -> str:
+    def _short(self, shortage: tuple[int, int, int]) -> str:
         slot, index, short = shortage
-        cluster = self._view.cluster
-        nodes, keys = cluster.nodes, cluster.pods.keys
-        amount = self._amounts.get((index, short))
-        if amount is None:
-            resource = nodes.resources[index]
-            amount = "a pod slot" if index == PODS else f"{format_amount(resource, short)} {resource}"
-            self._amounts[index, short] = amount
-        rows = self.pods[slot]
-        guests = keys[rows[0]] if len(rows) == 1 else some([keys[row] for row in rows], 1)
-        return f"if it stayed, {nodes.names[slot]} would be {amount} short for {guests}"
+        nodes, keys = self._view.cluster.nodes, self._view.cluster.pods.keys
+        guests = [keys[row] for row in self.pods[slot]]
+        return sentences.node_would_be_short(nodes.names[slot], nodes.resources[index], short, guests)
 
     def _refused(self, rows: Sequence[int]) -> str:
         if self._devices and (text := self._holds(rows)):
@@ -150,18 +137,17 @@ class Leftovers:
         if held:
             return held
         slots = [slot for slot in dict.fromkeys(self._view.home[list(rows)].tolist()) if slot in self.pods]
-        where = f" on {self._view.cluster.nodes.names[slots[0]]}" if slots else ""
-        return f"next to it the preemptor's pods would not pass the filters{where}"
+        return sentences.filters_would_refuse(self._view.cluster.nodes.names[slots[0]] if slots else "")
 
     def _holds(self, rows: Sequence[int]) -> str:
         """Which devices these pods hold that the preemptor gets, or draws on."""
         held = held_by(self._view, rows)
         taken = [each for each in held if each in self._devices]
         if taken:
-            return f"it holds {some(taken, 3)}, which the preemptor gets"
+            return sentences.holds_devices(taken)
         pools = {each.rpartition("/")[0] for each in self._devices}
         drawn = [each for each in held if each.rpartition("/")[0] in pools]
-        return f"it holds {some(drawn, 3)} of the pool that serves the preemptor" if drawn else ""
+        return sentences.holds_devices_of_the_pool(drawn) if drawn else ""
 
 
 def reprieved_units(view: View, selection: Selection) -> tuple[Reprieved, ...]:
@@ -175,7 +161,8 @@ def reprieved_units(view: View, selection: Selection) -> tuple[Reprieved, ...]:
         here = [s for s in dict.fromkeys(int(view.home[row]) for row in unit.rows) if s in slots]
         if not here:
             continue
-        reason = _why_reprieved(names[here[0]], unit.rows[0] in selection.violations)
+        breaks = unit.rows[0] in selection.violations
+        reason = sentences.reprieved(names[here[0]], breaks_budget=breaks)
         nodes = tuple(dict.fromkeys(node_name(view, row) for row in unit.rows))
         listed.append(
             Reprieved(unit=unit_name(view, unit), nodes=nodes, priority=unit.priority, reason=reason)
@@ -197,17 +184,10 @@ def _reprieved_pods(view: View, selection: Selection, rows: Rows, slots: set[int
             unit=f"Pod/{keys[row]}",
             nodes=(names[slot],),
             priority=priority,
-            reason=_why_reprieved(names[slot], row in selection.violations),
+            reason=sentences.reprieved(names[slot], breaks_budget=row in selection.violations),
         )
         for row, slot, priority in zip(*(column.tolist() for column in columns), strict=True)
     )
-
-
-def _why_reprieved(node: str, breaks: bool) -> str:
-    reason = f"fits on {node} next to the preemptor's pods"
-    if breaks:
-        reason += "; evicting it would break a disruption budget, so it was put back first"
-    return reason
 
 
 def budget_uses(view: View, selection: Selection) -> tuple[BudgetUse, ...]:
@@ -223,12 +203,8 @@ def budget_uses(view: View, selection: Selection) -> tuple[BudgetUse, ...]:
         if not taken and not kept:
             continue
         allowed = budget.status.disruptions_allowed
-        text = f"{budget.key} allows {allowed} of its pods to be disrupted; the plan takes {taken}"
-        if taken > allowed:
-            text += f", {taken - max(allowed, 0)} too many"
-        if kept:
-            text += f" and spares {kept}"
-        uses.append(BudgetUse(budget=budget.key, allowed=allowed, victims=taken, sentence=f"{text}."))
+        text = sentences.budget_use(budget.key, allowed, taken, kept)
+        uses.append(BudgetUse(budget=budget.key, allowed=allowed, victims=taken, sentence=text))
     return tuple(uses)
 
 
@@ -247,13 +223,11 @@ def answer(view: View, for_: Reference, selection: Selection) -> list[str]:
     units, pods = len(selection.victims), selection.pods
     nodes = set(view.home[rows_of(selection.victims)].tolist())
     if not units:
-        return [f"{for_} finds room without evicting anybody, if its pods go where the plan puts them."]
-    lines = [
-        f"{for_} fits once {counted(units, 'unit')} ({counted(pods, 'pod')}) on "
-        f"{counted(len(nodes), 'node')} made way."
+        return [sentences.fits_without_evictions(str(for_))]
+    return [
+        sentences.fits_once_others_made_way(str(for_), units, pods, len(nodes)),
+        sentences.nobody_above_is_touched(selection.highest),
     ]
-    lines.append(f"Nobody with a priority above {selection.highest} is touched.")
-    return lines
 
 
 def missing(view: View, search: GangSearch) -> list[str]:
@@ -263,49 +237,33 @@ def missing(view: View, search: GangSearch) -> list[str]:
         placed, gang = len(placement.assigned), search.gang
         if gang.tree is not None:
             return [*_lacking_in_tree(search, placement), *_totals(view, gang.rows)]
-        short = gang.min_count - gang.running - placed
-        lower = len(search.candidates)
-        gone = f"Even with {counted(lower, 'unit')} of lower priority gone, " if lower else ""
-        lines = [
-            f"{gone}{placed} of {counted(len(gang.rows), 'pod')} would find a node; "
-            f"{max(short, 1)} more must, to run {gang.min_count} at once."
-        ]
+        lower, pods = len(search.candidates), len(gang.rows)
+        short = max(gang.min_count - gang.running - placed, 1)
+        lines = [sentences.gang_lacks_nodes(lower, placed, pods, short, gang.min_count)]
         lines += _totals(view, gang.rows)
-    keys = [cluster.pods.keys[row] for row in placement.failed[:1]]
-    if keys:
-        lines.append(f"The first pod without a node is {keys[0]}.")
+    lines += [sentences.first_pod_without_a_node(cluster.pods.keys[row]) for row in placement.failed[:1]]
     return lines
 
 
 def _lacking_in_tree(search: GangSearch, placement: GangPlacement) -> list[str]:
     found = len(placement.phantoms) + len(placement.assigned)
-    lower = len(search.candidates)
-    gone = f"Even with {counted(lower, 'unit')} of lower priority gone, " if lower else ""
-    waiting = counted(len(search.gang.rows), "pod")
-    return [
-        f"{gone}{found} of {waiting} would find a node, too few for the groups above them to be complete."
-    ]
+    return [sentences.tree_lacks_nodes(len(search.candidates), found, len(search.gang.rows))]
 
 
 def short_of_pods(group: TreeGroup) -> str:
     """What a group of a tree lacks before anybody tries to place it."""
     if group.children is None:
         known = len(group.rows) + group.counted
-        return f"{group.name} has {counted(known, 'pod')} and needs {max(1, group.minimum)} at once."
-    groups = counted(len(group.children), "group")
-    return f"{group.name} has {groups} below it, and {group.minimum} must have the pods they need."
+        return sentences.has_too_few_pods(group.name, known, max(1, group.minimum))
+    return sentences.has_too_few_ready_groups(group.name, len(group.children), group.minimum)
 
 
 def short_of(gang: Gang, placement: GangPlacement) -> str:
     """Why a gang does not start as things are."""
     if gang.tree is not None:
-        return f"Without preemption: {placement.status}."
-    placed = len(placement.assigned)
-    running = f", next to {gang.running} that {is_or_are(gang.running)} there already" if gang.running else ""
-    return (
-        f"Without preemption {placed} of {counted(len(gang.rows), 'pod')} would find a node before one finds "
-        f"none{running}; {gang.min_count} must run at once."
-    )
+        return sentences.without_preemption_in_tree(placement.status)
+    placed, pods = len(placement.assigned), len(gang.rows)
+    return sentences.short_without_preemption(placed, pods, gang.running, gang.min_count)
 
 
 def why_unhelped(view: View, row: int, diagnosis: Diagnosis) -> str:
@@ -328,10 +286,9 @@ def why_unhelped(view: View, row: int, diagnosis: Diagnosis) -> str:
     still = diagnose(filters, view.scoring, tried & lower)
     cluster.rollback(mark)
     counts = dict(still.reasons)
-    counts["No preemption victims found for incoming pod"] = int((tried & ~lower).sum())
-    counts["Preemption is not helpful for scheduling"] = diagnosis.nodes - int(tried.sum())
-    parts = sorted(f"{number} {text}" for text, number in counts.items() if number)
-    return f"0/{diagnosis.nodes} nodes are available: {', '.join(parts)}."
+    counts[sentences.NO_VICTIMS_FOR_POD] = int((tried & ~lower).sum())
+    counts[sentences.NOT_HELPFUL] = diagnosis.nodes - int(tried.sum())
+    return filter_texts.every_node_objects(diagnosis.nodes, counts)
 
 
 def _totals(view: View, rows: Sequence[int]) -> list[str]:
@@ -342,16 +299,13 @@ def _totals(view: View, rows: Sequence[int]) -> list[str]:
     for cls in {int(cluster.pods.cls[row]) for row in rows}:
         admitting |= static_fit(cluster, cluster.classes[cls]).fine
     if not admitting.any():
-        return ["No node admits its pods, however empty it is."]
+        return [sentences.NO_NODE_ADMITS_ITS_PODS]
     lines = []
     free = nodes.free()
     for index, name in enumerate(nodes.resources):
         wanted = sum(int(cluster.classes.requests[index, cluster.pods.cls[row]]) for row in rows)
         left = int(free[index][admitting].clip(min=0).sum())
         if wanted > left:
-            lines.append(
-                f"Together its pods ask for {format_amount(name, wanted)} {name}; "
-                f"at most {format_amount(name, left)} can be free "
-                f"on {counted(int(admitting.sum()), 'node')} that would take them."
-            )
+            takers = int(admitting.sum())
+            lines.append(sentences.asks_for_more_than_can_be_free(name, wanted, left, takers))
     return lines

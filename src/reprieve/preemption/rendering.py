@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from reprieve.cluster import Rows
 from reprieve.objects import Reference, outcomes
 from reprieve.placement import Assignment, named
+from reprieve.preemption import sentences
 from reprieve.preemption.plan import ClaimUse, Cost, Plan, Victim
 from reprieve.preemption.reasons import (
     Leftovers,
@@ -27,12 +28,11 @@ def plan_of(
     """
     pods, names = view.cluster.pods, view.cluster.nodes.names
     victims = selection.pods
-    found = f"found a placement for podgroup, preempting {victims} victims"
-    if not gang:
-        where = names[selection.assigned[0].slot]
-        found = f"found a potential placement for pod on node {where}, preempting {victims} victims"
-    said = short or (f"Without preemption: {without}" if without else "")
-    prefix = "pod group preemption" if gang else "preemption"
+    if gang:
+        message = sentences.preempts_for_group(without, victims)
+    else:
+        message = sentences.preempts_for_pod(without, names[selection.assigned[0].slot], victims)
+    said = short or (sentences.without_preemption(without) if without else "")
     return Plan(
         for_=str(for_),
         outcome=outcomes.PREEMPTS,
@@ -46,7 +46,7 @@ def plan_of(
         reprieved=reprieved_units(view, selection),
         budgets=budget_uses(view, selection),
         algorithm=view.config.preemption.algorithm,
-        message=f"{without}{', ' if gang and without else ' '}{prefix}: {found}".strip(),
+        message=message,
     )
 
 

@@ -1,17 +1,18 @@
 """Sentences about volumes: what a victim holds that the preemptor needs, and what no eviction would help."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from reprieve.objects import counted, well_known
+from reprieve.objects import well_known
 from reprieve.placement import NO_LIMIT, Assignment, Diagnosis, volume_texts
+from reprieve.preemption import sentences
 from reprieve.preemption.view import View
 
 HELPLESS = {
-    volume_texts.FAR: "a volume of one of its claims cannot be reached from there",
-    volume_texts.NOTHING: "no free volume fits its claims, and none can be made there",
-    volume_texts.FULL: "the storage that the driver reports there is too small for its claims",
-    volume_texts.LOST: "one of its claims is bound to a volume that does not exist",
-    volume_texts.ZONE: "a volume of one of its claims is in another zone",
+    volume_texts.FAR: sentences.volume_is_out_of_reach,
+    volume_texts.NOTHING: sentences.no_volume_fits,
+    volume_texts.FULL: sentences.storage_is_too_small,
+    volume_texts.LOST: sentences.volume_does_not_exist,
+    volume_texts.ZONE: sentences.volume_is_in_another_zone,
 }
 """For each text of kube-scheduler about volumes that evictions do not free: the same for people."""
 
@@ -36,28 +37,24 @@ def _holds(view: View, each: Assignment, row: int) -> Iterator[str]:
     for claim in mine.claims:
         found = table.claims.get(claim.key)
         if claim.key in used and found and well_known.READ_WRITE_ONCE_POD in found.spec.access_modes:
-            yield f"it uses the claim {claim.key}, which only one pod may use (ReadWriteOncePod), for {name}"
+            yield sentences.uses_claim_for_one_pod(claim.key, name)
     if not here:
         return
     node = cluster.nodes.names[each.slot]
     for disk in mine.disks:
         if any(disk.conflicts(other) for other in theirs.disks):
-            yield f"it holds the disk {disk.id}, which {name} cannot share with it on {node}"
+            yield sentences.holds_disk(disk.id, name, node)
     volumes = each.filters.volumes
     limits = volumes.limits if volumes is not None and not volumes.refusal else None
     for driver in limits.drivers if limits is not None else ():
         assert limits is not None
         slots = limits.slots_of(driver, row)
         if slots and limits.limit[driver][each.slot] != NO_LIMIT:
-            yield f"evicting it frees {counted(slots, 'slot')} of {driver} on {node} for {name}"
+            yield sentences.frees_volume_slots(slots, driver, node, name)
 
 
 def no_eviction_helps(diagnosis: Diagnosis) -> list[str]:
     """Where volumes keep a pod from nodes whoever is evicted."""
     if diagnosis.over_claims:
-        return ["That is about its claims: no eviction would help."]
-    return [_sentence(diagnosis.reasons, text) for text in HELPLESS if diagnosis.reasons.get(text)]
-
-
-def _sentence(reasons: Mapping[str, int], text: str) -> str:
-    return f"On {counted(reasons[text], 'node')} {HELPLESS[text]}: no eviction would help there."
+        return [sentences.CLAIMS_ARE_THE_PROBLEM]
+    return [say(nodes) for text, say in HELPLESS.items() if (nodes := diagnosis.reasons.get(text))]

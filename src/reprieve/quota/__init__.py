@@ -40,10 +40,11 @@ from reprieve.quota.demand import Demand, with_defaults
 from reprieve.quota.flavor_assigner import FlavorAssigner, Oracle
 from reprieve.quota.nomination import find_assignment, vain_wait
 from reprieve.quota.offline import Run, Step, load, settle, waiting_lists
-from reprieve.quota.outcome import DUE_TO, GATED, Event, Eviction, Outcome, Reservation, Waiting
+from reprieve.quota.outcome import DUE_TO, Event, Eviction, Outcome, Reservation, Waiting
 from reprieve.quota.plan import Proposal, QuotaPlan
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.rules import Rules
+from reprieve.quota.sentences import GATED
 from reprieve.quota.state import Quota
 from reprieve.quota.summary import inactive_message, queue_summaries, quota_lines, waiters
 from reprieve.quota.topology.step import needs_second_pass

@@ -16,6 +16,7 @@ from reprieve.objects import (
     nano,
     well_known,
 )
+from reprieve.quota import sentences
 from reprieve.quota.demand import with_defaults
 from reprieve.quota.pending import GENERIC, NAMESPACE_MISMATCH
 from reprieve.quota.queue import QueueNode
@@ -38,23 +39,20 @@ def refusal(
 ) -> Refusal | None:
     """Why the workload cannot be tried now, or None. `namespace`: labels of its namespace, if it exists."""
     if not workload.spec.pod_sets:
-        return Refusal(MISCONFIGURED, "the workload has no pod sets")
+        return Refusal(MISCONFIGURED, sentences.NO_POD_SETS)
     checks = workload.status.admission_checks
     if checks and any(check.state in ("Retry", "Rejected") for check in checks):
-        return Refusal(well_known.PENDING_EVALUATION, "The workload has failed admission checks")
+        return Refusal(well_known.PENDING_EVALUATION, sentences.FAILED_CHECKS)
     if namespace is None or not matches(queue.spec.namespace_selector, namespace):
-        message = "workload namespace doesn't match ClusterQueue selector"
-        return Refusal(MISCONFIGURED, message, NAMESPACE_MISMATCH)
+        return Refusal(MISCONFIGURED, sentences.NAMESPACE_MISMATCH, NAMESPACE_MISMATCH)
     if not _limits(workload, limit_ranges):
         return None
     problems = list(_above_limits(workload, limit_ranges))
     if problems:
-        return Refusal(MISCONFIGURED, f"resources validation failed: {', '.join(problems)}")
+        return Refusal(MISCONFIGURED, sentences.limits_exceeded(problems))
     problems = list(_outside_ranges(workload, limit_ranges))
     if problems:
-        return Refusal(
-            MISCONFIGURED, f"resources didn't satisfy LimitRange constraints: {', '.join(problems)}"
-        )
+        return Refusal(MISCONFIGURED, sentences.outside_limit_ranges(problems))
     return None
 
 
@@ -72,7 +70,7 @@ def _above_limits(workload: Workload, limit_ranges: Collection[LimitRange]) -> I
     for path, container in _containers(workload, limit_ranges):
         names = _above(container.resources.requests, container.resources.limits)
         if names:
-            yield _invalid(path, names, "requests must not exceed its limits")
+            yield sentences.requests_above_limits(path, names)
 
 
 def _limits(workload: Workload, limit_ranges: Collection[LimitRange]) -> bool:
@@ -102,15 +100,10 @@ def _outside_ranges(workload: Workload, limit_ranges: Collection[LimitRange]) ->
 def _outside(path: str, requests: ResourceList, item: LimitRangeItem) -> Iterator[str]:
     above, below = _above(requests, item.max), _above(item.min, requests)
     if above:
-        yield _invalid(path, above, "requests must not be above the limitRange max")
+        yield sentences.requests_above_range(path, above)
     if below:
-        yield _invalid(path, below, "requests must not be below the limitRange min")
+        yield sentences.requests_below_range(path, below)
 
 
 def _above(amounts: ResourceList, bounds: ResourceList) -> list[str]:
     return sorted(name for name, n in amounts.items() if name in bounds and nano(n) > nano(bounds[name]))
-
-
-def _invalid(path: str, names: list[str], message: str) -> str:
-    quoted = ", ".join(f'"{name}"' for name in names)
-    return f"{path}: Invalid value: [{quoted}]: {message}"

@@ -19,17 +19,12 @@ from datetime import datetime
 from enum import Enum, auto
 
 from reprieve.objects import Workload, well_known
-from reprieve.quota import transitions
+from reprieve.quota import sentences, transitions
 from reprieve.quota.admissible import MISCONFIGURED, Refusal, refusal
 from reprieve.quota.assignment import WAITING_FOR_QUOTA, Assignment, Mode
 from reprieve.quota.entries import Entry, in_order
 from reprieve.quota.nomination import admission_of, checks_of, find_assignment, held_by
 from reprieve.quota.outcome import (
-    DEFERRED,
-    GATED,
-    NO_LONGER_FITS,
-    NO_REPLACEMENT,
-    OVERLAPPING,
     Event,
     Eviction,
     NodeFailure,
@@ -41,7 +36,6 @@ from reprieve.quota.outcome import (
     preempted_message,
     preemption_events,
     reservation_event,
-    yielding_message,
 )
 from reprieve.quota.pending import (
     FAILED_AFTER_NOMINATION,
@@ -137,7 +131,7 @@ class _Cycle:
             cell.add(amount)
         for held in self._supposed:
             self._quota.cache.capacity.suppose(held, 1)
-        self._wait(info, NO_FIT, MISCONFIGURED, f"internal error: {error!r}")
+        self._wait(info, NO_FIT, MISCONFIGURED, sentences.decision_failed(error))
 
     def _nominate(self, info: WorkloadInfo) -> Entry | None:
         quota = self._quota
@@ -147,11 +141,11 @@ class _Cycle:
             info.workload, queue, quota.namespaces.get(namespace), quota.limit_ranges(namespace)
         )
         if refused is None and (problem := quota.devices_of(info.workload).problem):
-            refused = Refusal(MISCONFIGURED, f"devices cannot be counted: {problem}")
+            refused = Refusal(MISCONFIGURED, sentences.devices_uncountable(problem))
         if has_quota(info.workload):
             refused = None
         elif refused is None and (preemptor := quota.preemption_limit.yields_to(info.key)):
-            refused = Refusal(WAITING_FOR_QUOTA, yielding_message(preemptor))
+            refused = Refusal(WAITING_FOR_QUOTA, sentences.lets_pass(preemptor))
         if refused is not None:
             self._refuse(info, refused)
             return None
@@ -213,13 +207,13 @@ class _Cycle:
         elif assignment.mode == Mode.PREEMPT and self._gated(entry.info):
             self._forget_scan(entry.info)
             reason = well_known.PREEMPTION_GATED
-            self._wait(entry.info, reason, reason, GATED, gated=True)
+            self._wait(entry.info, reason, reason, sentences.GATED, gated=True)
         elif deferred:
             self._forget_scan(entry.info)
             self._simulate(entry, entry.usage)
-            self._wait(entry.info, PENDING_PREEMPTION, WAITING_FOR_PREEMPTED, DEFERRED)
+            self._wait(entry.info, PENDING_PREEMPTION, WAITING_FOR_PREEMPTED, sentences.DEFERRED)
         elif overlap or fits is not Fits.YES:
-            self._skip(entry, OVERLAPPING if overlap else NO_LONGER_FITS)
+            self._skip(entry, sentences.OVERLAPPING if overlap else sentences.NO_LONGER_FITS)
         else:
             self._simulate(entry, entry.usage)
             if entry.victims:
@@ -238,8 +232,8 @@ class _Cycle:
             return True
         if mode == Mode.FIT or not has_unhealthy_node(info.workload) or not self._rules.topology.fail_fast:
             return False
-        nodes = ",".join(node.name for node in info.workload.status.unhealthy_nodes)
-        message = f"{NO_REPLACEMENT}{nodes}"
+        failed = [node.name for node in info.workload.status.unhealthy_nodes]
+        message = sentences.no_replacement_node(failed)
         workload = transitions.evict(info.workload, well_known.NODE_FAILURES, message, self._now)
         self._outcome.failed.append(NodeFailure(info, message, workload))
         self._outcome.events.append(Event(info.key, "Normal", "EvictedDueToNodeFailures", message))
@@ -359,7 +353,7 @@ class _Cycle:
             if self._tells:
                 self._outcome.events += preemption_events(info, victim, message)
         self._forget_scan(info)
-        message = f"{entry.assignment.message()}. Pending the preemption of {len(victims)} workload(s)"
+        message = sentences.pending_preemption(entry.assignment.message(), len(victims))
         self._wait(info, PENDING_PREEMPTION, WAITING_FOR_PREEMPTED, message)
 
     def _wait(self, info: WorkloadInfo, requeue: str, reason: str, message: str, gated: bool = False) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
-from reprieve.objects import Placement, Taint, format_amount
+from reprieve.objects import Placement, Taint
+from reprieve.quota import sentences
 from reprieve.quota.tree import FlavorResource, Usage, flavor_resource
 
 NO_MATCHING_FLAVOR = "NoMatchingFlavor"
@@ -112,11 +113,7 @@ class TooLarge(NamedTuple):
 
     def __str__(self) -> str:
         flavor, resource = self.key
-        before, request, most = (format_amount(resource, n) for n in (self.before, self.request, self.most))
-        return (
-            f"insufficient quota for {resource} in flavor {flavor}, previously considered podsets requests "
-            f"({before}) + current podset request ({request}) > maximum capacity ({most})"
-        )
+        return sentences.more_than_quota(flavor, resource, self.before, self.request, self.most)
 
 
 class Shortage(NamedTuple):
@@ -131,8 +128,7 @@ class Shortage(NamedTuple):
 
     def __str__(self) -> str:
         flavor, resource = self.key
-        missing = format_amount(resource, self.missing)
-        return f"insufficient unused quota for {resource} in flavor {flavor}, {missing} more needed"
+        return sentences.quota_is_used(flavor, resource, self.missing)
 
 
 class Unplaced(NamedTuple):
@@ -160,9 +156,13 @@ class Attempt(NamedTuple):
 
     def __str__(self) -> str:
         preemption, borrowing = self.granular_mode
-        shown = f"preemptionMode={preemption}" if preemption.mode == Mode.PREEMPT else str(preemption)
-        parts = [shown, *([f"borrow={borrowing}"] if borrowing else []), *map(str, self.obstacles)]
-        return f"{self.flavor}({';'.join(parts)})"
+        return sentences.flavor_considered(
+            self.flavor,
+            str(preemption),
+            preempts=preemption.mode == Mode.PREEMPT,
+            borrowing=borrowing,
+            obstacles=map(str, self.obstacles),
+        )
 
     @property
     def plain(self) -> bool:
@@ -286,11 +286,9 @@ class Assignment:
     def message(self) -> str:
         for each in self.pod_sets:
             if each.error:
-                return f"failed to assign flavors to pod set {each.name}: {each.error}"
-        return "; ".join(
-            f"couldn't assign flavors to pod set {each.name}: {', '.join(sorted(map(str, each.obstacles)))}"
-            for each in self.pod_sets
-            if each.obstacles
+                return sentences.flavors_failed(each.name, each.error)
+        return sentences.no_flavors(
+            (each.name, sorted(map(str, each.obstacles))) for each in self.pod_sets if each.obstacles
         )
 
     def considered(self) -> str:
@@ -299,8 +297,8 @@ class Assignment:
         for each in self.pod_sets:
             shown = [str(attempt) for group in each.attempts for attempt in group if not attempt.plain]
             if shown:
-                parts.append(f"{each.name}: {', '.join(shown)}")
-        return "; ".join(parts)
+                parts.append((each.name, shown))
+        return sentences.flavors_considered(parts)
 
     def no_fit_cause(self) -> str:
         """Worst over pod sets and resource groups; within a group the flavor that came closest counts."""

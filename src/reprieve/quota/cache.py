@@ -23,6 +23,7 @@ from reprieve.objects import (
     nano,
     well_known,
 )
+from reprieve.quota import sentences
 from reprieve.quota.forest import Forest
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.rules import Rules
@@ -174,20 +175,20 @@ class Cache:
         found: list[tuple[str, str]] = []
         found += [("Misconfigured", problem) for problem in _queue_problems(queue)]
         if queue.spec.stop_policy not in ("", "None"):
-            found.append(("Stopped", "is stopped"))
+            found.append(("Stopped", sentences.STOPPED))
         flavors = _missing((f.name for g in queue.spec.resource_groups for f in g.flavors), self.flavors)
         if flavors:
-            found.append(("FlavorNotFound", f"references missing ResourceFlavor(s): {flavors}"))
+            found.append(("FlavorNotFound", sentences.flavors_missing(flavors)))
         checks = [rule.name for rule in queue.spec.admission_checks_strategy.admission_checks]
         missing = _missing(checks, self.checks)
         if missing:
-            found.append(("AdmissionCheckNotFound", f"references missing AdmissionCheck(s): {missing}"))
-        asleep = ",".join(sorted(c for c in checks if c in self.checks and not _is_active(self.checks[c])))
+            found.append(("AdmissionCheckNotFound", sentences.checks_missing(missing)))
+        asleep = sorted(c for c in checks if c in self.checks and not _is_active(self.checks[c]))
         if asleep:
-            found.append(("AdmissionCheckInactive", f"references inactive AdmissionCheck(s): {asleep}"))
+            found.append(("AdmissionCheckInactive", sentences.checks_inactive(asleep)))
         found += self._missing_topologies(queue, checks)
         if queue.name in self._forest.circular:
-            found.append(("HasCycle", f"cohort {queue.spec.cohort_name} is part of a cycle of parents"))
+            found.append(("HasCycle", sentences.cycle_of_cohorts(queue.spec.cohort_name)))
         return found
 
     def _missing_topologies(self, queue: ClusterQueue, checks: list[str]) -> Iterator[tuple[str, str]]:
@@ -201,14 +202,11 @@ class Cache:
         for group in queue.spec.resource_groups:
             for flavor in group.flavors:
                 if topology := self.capacity.missing_topology(flavor.name):
-                    yield (
-                        "TopologyNotFound",
-                        f'there is no Topology "{topology}" for TAS flavor "{flavor.name}"',
-                    )
+                    yield "TopologyNotFound", sentences.topology_missing(topology, flavor.name)
 
 
-def _missing(names: Iterable[str], known: Container[str]) -> str:
-    return ",".join(sorted({name for name in names if name not in known}))
+def _missing(names: Iterable[str], known: Container[str]) -> list[str]:
+    return sorted({name for name in names if name not in known})
 
 
 def _is_active(check: AdmissionCheck) -> bool:
@@ -232,11 +230,11 @@ def _group_problems(groups: Iterable[ResourceGroup]) -> Iterator[str]:
         for flavor in group.flavors:
             path = f"spec.resourceGroups[{index}].flavors[{flavor.name}]"
             if home.setdefault(flavor.name, index) != index:
-                yield f"{path}: flavor {flavor.name} is in resource group {home[flavor.name]} already"
+                yield sentences.flavor_in_two_groups(path, flavor.name, home[flavor.name])
             for quota in flavor.resources:
                 place = f"{path}.resources[{quota.name}]"
                 if quota.name not in group.covered_resources:
-                    yield f"{place}: {quota.name} is not among the covered resources of the group"
+                    yield sentences.resource_not_covered(place, quota.name)
                 yield from _amount_problems(f"{place}.nominalQuota", quota.nominal_quota)
                 if quota.borrowing_limit is not None:
                     yield from _amount_problems(f"{place}.borrowingLimit", quota.borrowing_limit)
@@ -251,6 +249,6 @@ def _weight_problems(fair_sharing: FairSharing | None) -> Iterator[str]:
 def _amount_problems(path: str, quantity: str | int | float) -> Iterator[str]:
     try:
         if nano(quantity) < 0:
-            yield f"{path}: must not be negative, got {quantity}"
+            yield sentences.negative_amount(path, str(quantity))
     except QuantityError as error:
-        yield f"{path}: {error}"
+        yield sentences.unreadable_amount(path, str(error))

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from reprieve.objects import PodSet, ResourceClaimSpec, ResourceClaimTemplate, Workload, devices
+from reprieve.quota import sentences
 
 
 class Uncountable(Exception):
@@ -35,9 +36,10 @@ def device_demand(
     found = []
     for index, pod_set in enumerate(workload.spec.pod_sets):
         try:
-            found.append(_of_pod_set(pod_set, workload.namespace, templates, classes))
+            path = f"spec.podSets[{index}].template.spec.resourceClaims"
+            found.append(_of_pod_set(pod_set, path, workload.namespace, templates, classes))
         except Uncountable as wrong:
-            return DeviceDemand(problem=f"spec.podSets[{index}].template.spec.resourceClaims{wrong}")
+            return DeviceDemand(problem=str(wrong))
     return DeviceDemand(tuple(found))
 
 
@@ -47,43 +49,37 @@ def names_claims(workload: Workload) -> bool:
 
 def _of_pod_set(
     pod_set: PodSet,
+    claims: str,
     namespace: str,
     templates: Mapping[str, ResourceClaimTemplate],
     classes: Mapping[str, str],
 ) -> dict[str, int]:
     found: dict[str, int] = {}
     for index, named in enumerate(pod_set.template.spec.resource_claims):
-        name = named.resource_claim_template_name
+        path, name = f"{claims}[{index}]", named.resource_claim_template_name
         if name is None:
-            raise Uncountable(
-                f"[{index}]: {named.resource_claim_name} is a ResourceClaim; quota counts the devices of "
-                "ResourceClaimTemplates only"
-            )
+            raise Uncountable(sentences.claim_without_template(path, str(named.resource_claim_name)))
         template = templates.get(f"{namespace}/{name}")
         if template is None:
-            raise Uncountable(f"[{index}]: the ResourceClaimTemplate {name} does not exist")
-        for cls, number in _by_class(template.spec.spec, index, name).items():
+            raise Uncountable(sentences.no_such_template(path, name))
+        for cls, number in _by_class(template.spec.spec, path, name).items():
             resource = classes.get(cls)
             if resource is None:
-                raise Uncountable(
-                    f"[{index}]: the DeviceClass {cls} of the ResourceClaimTemplate {name} is not mapped to "
-                    "a resource (resources.deviceClassMappings)"
-                )
+                raise Uncountable(sentences.device_class_is_not_mapped(path, cls, name))
             found[resource] = found.get(resource, 0) + number
     return found
 
 
-def _by_class(spec: ResourceClaimSpec, index: int, template: str) -> dict[str, int]:
+def _by_class(spec: ResourceClaimSpec, path: str, template: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for request in spec.devices.requests:
         ask = request.exactly
-        where = f"[{index}]: the request {request.name} of the ResourceClaimTemplate {template}"
         if ask is None:
-            raise Uncountable(f"{where} has alternatives (firstAvailable), which quota cannot count")
+            raise Uncountable(sentences.request_has_alternatives(path, request.name, template))
         if ask.admin_access:
             continue
         if ask.allocation_mode not in ("", devices.EXACT_COUNT):
-            text = f"asks for {ask.allocation_mode} devices (allocationMode), which quota cannot count"
-            raise Uncountable(f"{where} {text}")
+            mode = ask.allocation_mode
+            raise Uncountable(sentences.request_has_no_count(path, request.name, template, mode))
         found[ask.device_class_name] = found.get(ask.device_class_name, 0) + ask.count
     return found

@@ -14,6 +14,7 @@ from reprieve.objects import (
     amount,
     expanded,
 )
+from reprieve.quota import sentences
 from reprieve.quota.assignment import (
     BEST,
     WORST,
@@ -185,7 +186,7 @@ class FlavorAssigner:
                 if wanted == 0 or self.rules.ignore_undeclared:
                     continue
                 result.choices = {}
-                text = f"resource {resource} unavailable in ClusterQueue"
+                text = sentences.resource_unavailable(resource)
                 result.obstacles = [Mismatch(text, resource=resource)]
                 break
             flavors = {pinned.get(demand.name, {}).get(resource) for _, demand in members} if pinned else None
@@ -280,10 +281,7 @@ class _Scan:
 
     def _refused(self, resource: str, flavor: str, pinned: Collection[str | None] | None) -> Mismatch | None:
         if pinned is not None and flavor not in pinned:
-            return Mismatch(
-                f"skipping flavor {flavor} as it is not found in the nomination mapping "
-                f"for resource {resource}"
-            )
+            return Mismatch(sentences.flavor_not_nominated(flavor, resource))
         return self._assigner.mismatch(self._members, flavor, self._group)
 
     def _try(
@@ -319,8 +317,7 @@ class _Scan:
             old = (self._assigner.replaced or {}).get(demand.name)
             before = old.flavors.get(resource, "") if old is not None else ""
             if before != flavor:
-                text = f"could not assign {flavor} flavor since the original workload is assigned: {before}"
-                return Mismatch(text, flavor)
+                return Mismatch(sentences.flavor_differs(flavor, before), flavor)
         return None
 
     def _keep_looking(self, granular_mode: GranularMode) -> bool:

@@ -13,6 +13,7 @@ from reprieve.objects import (
     node_selector_matches,
     tolerates,
 )
+from reprieve.quota import sentences
 from reprieve.quota.assignment import Mismatch
 
 
@@ -23,13 +24,13 @@ def static_mismatch(spec: PodSpec, name: str, flavor: ResourceFlavor | None) -> 
     labels are compared: the nodes may have labels that the flavor does not name.
     """
     if flavor is None:
-        return Mismatch(f"flavor {name} not found", name)
+        return Mismatch(sentences.flavor_not_found(name), name)
     taint = _untolerated(spec, flavor)
     if taint is not None:
-        shown = f"{{{taint.key} {taint.value} {taint.effect} <nil>}}"
-        return Mismatch(f"untolerated taint {shown} in flavor {name}", name, taint=taint)
+        text = sentences.untolerated_taint(taint.key, taint.value, taint.effect, name)
+        return Mismatch(text, name, taint=taint)
     if not _selected(spec, flavor.spec.node_labels):
-        return Mismatch(f"flavor {name} doesn't match node affinity", name)
+        return Mismatch(sentences.flavor_does_not_match(name), name)
     return None
 
 

@@ -10,21 +10,17 @@ from datetime import datetime
 from typing import NamedTuple
 
 from reprieve.objects import Workload, find_condition, well_known
+from reprieve.quota import sentences
 from reprieve.quota.assignment import Assignment
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.victims.candidates import Victim
 from reprieve.quota.workload_info import WorkloadInfo
 
-GATED = "Workload requires preemption, but it's gated"
-OVERLAPPING = "Workload has overlapping preemption targets with another workload"
-DEFERRED = f"{OVERLAPPING}, but will fit after these preemptions complete"
-NO_LONGER_FITS = "Workload no longer fits after processing another workload"
-NO_REPLACEMENT = "Workload was evicted as there was no replacement for unhealthy node(s): "
 DUE_TO = {
-    well_known.IN_CLUSTER_QUEUE: "prioritization in the ClusterQueue",
-    well_known.IN_COHORT_RECLAMATION: "reclamation within the cohort",
-    well_known.IN_COHORT_FAIR_SHARING: "Fair Sharing within the cohort",
-    well_known.IN_COHORT_RECLAIM_WHILE_BORROWING: "reclamation within the cohort while borrowing",
+    well_known.IN_CLUSTER_QUEUE: sentences.IN_QUEUE,
+    well_known.IN_COHORT_RECLAMATION: sentences.RECLAIMED,
+    well_known.IN_COHORT_FAIR_SHARING: sentences.FAIR_SHARING,
+    well_known.IN_COHORT_RECLAIM_WHILE_BORROWING: sentences.RECLAIMED_WHILE_BORROWING,
 }
 """What each reason of a quota preemption means, in Kueue's words."""
 _FOR_EVER = 9223372037  # what upstream shows for a workload without a creation time
@@ -113,48 +109,33 @@ class Outcome:
 
 
 def preempted_message(preemptor: WorkloadInfo, queue: QueueNode, victim: Victim) -> str:
-    uid = preemptor.uid or "UNKNOWN"
-    job = preemptor.workload.metadata.labels.get(well_known.JOB_UID_LABEL) or "UNKNOWN"
-    return (
-        f"Preempted to accommodate a workload (UID: {uid}, JobUID: {job}) due to {DUE_TO[victim.reason]}; "
-        f"preemptor path: {queue.full_path}; preemptee path: {victim.queue.full_path}"
-    )
-
-
-def _priorities(preemptor: WorkloadInfo, victim: WorkloadInfo) -> str:
-    return (
-        f"; preemptor effective priority: {_priority(preemptor)}"
-        f"; preemptee effective priority: {_priority(victim)}"
-    )
-
-
-def _priority(info: WorkloadInfo) -> str:
-    return f"{info.priority} (base: {info.base_priority}, boost: {info.priority - info.base_priority})"
+    job = preemptor.workload.metadata.labels.get(well_known.JOB_UID_LABEL, "")
+    due_to = DUE_TO[victim.reason]
+    return sentences.preempted(preemptor.uid, job, due_to, queue.full_path, victim.queue.full_path)
 
 
 def preemption_events(preemptor: WorkloadInfo, victim: Victim, message: str) -> list[Event]:
-    tail = _priorities(preemptor, victim.info)
-    preempted = (
-        f"Preempted workload {victim.info.key} (UID: {victim.info.uid}) in ClusterQueue {victim.queue.name}"
-    )
+    info, priorities = victim.info, (_priorities(preemptor), _priorities(victim.info))
+    preempted = sentences.preempted_workload(info.key, info.uid, victim.queue.name)
+    told, telling = (sentences.with_priorities(text, *priorities) for text in (message, preempted))
     return [
-        Event(victim.info.key, "Normal", "EvictedDueToPreempted", message),
-        Event(victim.info.key, "Normal", well_known.PREEMPTED, message + tail),
-        Event(preemptor.key, "Normal", "PreemptedWorkload", preempted + tail),
+        Event(info.key, "Normal", "EvictedDueToPreempted", message),
+        Event(info.key, "Normal", well_known.PREEMPTED, told),
+        Event(preemptor.key, "Normal", "PreemptedWorkload", telling),
     ]
 
 
+def _priorities(info: WorkloadInfo) -> tuple[int, int]:
+    return info.priority, info.base_priority
+
+
 def reservation_event(info: WorkloadInfo, assignment: Assignment, now: datetime) -> Event:
-    considered = assignment.considered()
-    tail = f"; Flavors considered: {considered}" if considered else ""
-    waited = _waited(info, now)
-    message = f"Quota reserved in ClusterQueue {info.queue}, wait time since queued was {waited}s{tail}"
+    message = sentences.quota_reserved_after(info.queue, _waited(info, now), assignment.considered())
     return Event(info.key, "Normal", well_known.QUOTA_RESERVED, message)
 
 
 def admission_event(info: WorkloadInfo) -> Event:
-    message = f"Admitted by ClusterQueue {info.queue}, wait time since reservation was 0s"
-    return Event(info.key, "Normal", well_known.ADMITTED, message)
+    return Event(info.key, "Normal", well_known.ADMITTED, sentences.admitted_at_once(info.queue))
 
 
 def _waited(info: WorkloadInfo, now: datetime) -> int:
@@ -164,7 +145,3 @@ def _waited(info: WorkloadInfo, now: datetime) -> int:
     if requeued is not None and requeued.status == "True":
         since = requeued.last_transition_time
     return _FOR_EVER if since is None else round((now - since).total_seconds())
-
-
-def yielding_message(preemptor: str) -> str:
-    return f"Workload lets {preemptor} pass, for which it was preempted again and again"

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from reprieve.objects import Ignored, PlanOutcome, format_amount, outcomes, well_known
+from reprieve.quota import sentences
 from reprieve.quota.assignment import Assignment, Mode
 from reprieve.quota.outcome import preempted_message
 from reprieve.quota.queue import QueueNode
@@ -115,13 +116,13 @@ class QuotaPlan:
             "priority": victim.info.priority,
             "message": preempted_message(self.info, self.queue, victim)
             if victim.reason
-            else f"Its place is taken by {self.info.key}, which replaces it; nothing is evicted",
+            else sentences.replaced_by(self.info.key),
         }
 
     @property
     def reasons(self) -> list[str]:
         obstacles = [
-            f"pod set {each.name}: {reason}"
+            sentences.in_pod_set(each.name, reason)
             for each in self.proposal.assignment.pod_sets
             for reason in sorted(map(str, each.obstacles))
         ]

@@ -25,6 +25,7 @@ from reprieve.objects import (
     well_known,
     written,
 )
+from reprieve.quota import sentences
 from reprieve.quota.admissible import MISCONFIGURED, Refusal
 from reprieve.quota.cache import Cache
 from reprieve.quota.devices import DeviceDemand, device_demand, names_claims
@@ -292,15 +293,15 @@ class Quota:
         """(name of the ClusterQueue, why the workload cannot be queued there)."""
         name = workload.spec.queue_name
         if not name:
-            return "", Refusal(MISCONFIGURED, "spec.queueName names no LocalQueue")
+            return "", Refusal(MISCONFIGURED, sentences.NO_QUEUE_NAMED)
         local = self._local_queues.get(_local_queue_of(workload))
         if local is None:
-            return "", Refusal(MISCONFIGURED, f"LocalQueue {name} doesn't exist")
+            return "", Refusal(MISCONFIGURED, sentences.no_such_local_queue(name))
         queue = local.spec.cluster_queue
         if local.spec.stop_policy not in ("", "None"):
-            return "", Refusal(SUSPENDED, f"LocalQueue {name} is inactive")
+            return "", Refusal(SUSPENDED, sentences.local_queue_is_inactive(name))
         if queue not in self.pending:
-            return "", Refusal(MISCONFIGURED, f"ClusterQueue {queue} doesn't exist")
+            return "", Refusal(MISCONFIGURED, sentences.no_such_cluster_queue(queue))
         return queue, self._class_problem(workload)
 
     def _class_problem(self, workload: Workload) -> Refusal | None:
@@ -310,7 +311,8 @@ class Quota:
             return None
         if (ref.kind, ref.name) in self.priority_classes or ref.name in well_known.SYSTEM_CLASSES:
             return None
-        return Refusal(MISCONFIGURED, f"{ref.kind or 'WorkloadPriorityClass'} {ref.name} doesn't exist")
+        kind = ref.kind or "WorkloadPriorityClass"
+        return Refusal(MISCONFIGURED, sentences.no_such_priority_class(kind, ref.name))
 
     def put_priority_class(self, kind: str, name: str, value: int, now: datetime) -> None:
         self.priority_classes[kind, name] = value

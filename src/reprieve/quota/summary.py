@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from reprieve.objects import Condition, find_condition, format_amount, well_known
+from reprieve.quota import sentences
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.shares import published, share
 from reprieve.quota.state import Quota
@@ -121,7 +122,7 @@ def _waits_for(quota: Quota, queue: str, key: str) -> tuple[str, str]:
     if info is not None and (condition is None or condition.reason == well_known.PENDING_EVALUATION):
         condition = quota.pending[queue].parked_for(info) or condition
     if condition is None:
-        return "Pending", f"Not tried yet: others are before it in ClusterQueue {queue}"
+        return "Pending", sentences.not_tried_yet(queue)
     return condition.reason, condition.message
 
 
@@ -134,7 +135,7 @@ def _quota_condition(info: WorkloadInfo | None) -> Condition | None:
 
 
 def inactive_message(reasons: list[tuple[str, str]]) -> str:
-    return f"Can't admit new workloads: {', '.join(message for _, message in reasons)}."
+    return sentences.cannot_admit(message for _, message in reasons)
 
 
 def queue_summaries(quota: Quota) -> dict[str, Any]:

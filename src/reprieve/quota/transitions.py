@@ -19,6 +19,7 @@ from reprieve.objects import (
     well_known,
     with_condition,
 )
+from reprieve.quota import sentences
 
 
 def reserve(workload: Workload, admission: Admission, checks: frozenset[str], now: datetime) -> Workload:
@@ -29,7 +30,7 @@ def reserve(workload: Workload, admission: Admission, checks: frozenset[str], no
         well_known.QUOTA_RESERVED,
         True,
         well_known.QUOTA_RESERVED,
-        f"Quota reserved in ClusterQueue {admission.cluster_queue}",
+        sentences.quota_reserved(admission.cluster_queue),
         now,
         generation,
     )
@@ -54,12 +55,12 @@ def _with_admitted(
     conditions: Conditions, ready: bool, pending: bool, now: datetime, generation: int
 ) -> Conditions:
     """`pending`: it is still to be told its domains."""
-    reason, message = well_known.ADMITTED, "The workload is admitted"
+    reason, message = well_known.ADMITTED, sentences.ADMITTED
     if not ready:
-        reason, message = well_known.UNSATISFIED_CHECKS, "The workload has not all checks ready"
+        reason, message = well_known.UNSATISFIED_CHECKS, sentences.CHECKS_NOT_READY
     elif pending:
         reason = well_known.PENDING_DELAYED_TOPOLOGY
-        message = "There are pending delayed topology requests"
+        message = sentences.TOPOLOGY_PENDING
     admitted = ready and not pending
     return with_condition(conditions, well_known.ADMITTED, admitted, reason, message, now, generation)
 
@@ -91,7 +92,7 @@ def wait(workload: Workload, reason: str, message: str, now: datetime, gated: bo
         well_known.ADMITTED,
         False,
         "NoReservation",
-        "The workload has no reservation",
+        sentences.NO_RESERVATION,
         now,
         generation,
     )
@@ -146,7 +147,7 @@ def evict(workload: Workload, reason: str, message: str, now: datetime) -> Workl
 def _reset(check: AdmissionCheckState, now: datetime) -> AdmissionCheckState:
     if check.state == "Pending":
         return check
-    message = f"Reset to Pending after eviction. Previously: {check.state}"
+    message = sentences.check_was_reset(check.state)
     return msgspec.structs.replace(check, state="Pending", message=message, last_transition_time=now)
 
 
@@ -175,7 +176,7 @@ def replace_slice(workload: Workload, by: str, now: datetime) -> Workload:
         well_known.FINISHED,
         True,
         well_known.SLICE_REPLACED,
-        f"Replaced to accommodate a workload ({by}) that takes its place",
+        sentences.slice_was_replaced(by),
         now,
         workload.metadata.generation,
     )
@@ -189,7 +190,7 @@ def _turned_off(
     old = find_condition(conditions, type)
     if old is None or old.status != "True":
         return conditions
-    return with_condition(conditions, type, False, reason, f"Previously: {old.message}", now, generation)
+    return with_condition(conditions, type, False, reason, sentences.previously(old.message), now, generation)
 
 
 def with_status(workload: Workload, **changes: object) -> Workload:

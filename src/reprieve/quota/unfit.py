@@ -13,11 +13,11 @@ from reprieve.objects import (
     Toleration,
     Workload,
     amount,
-    counted,
     node_selector_matches,
     pod_requests,
     tolerates,
 )
+from reprieve.quota import sentences
 
 
 def no_place(workload: Workload, nodes: Collection[Node], flavors: Mapping[str, ResourceFlavor]) -> str:
@@ -34,11 +34,7 @@ def no_place(workload: Workload, nodes: Collection[Node], flavors: Mapping[str, 
         tolerations = (*spec.tolerations, *(t for each in given for t in each.spec.tolerations))
         requests = pod_requests(spec)
         if not any(_could_hold(node, spec, labels, tolerations, requests) for node in nodes):
-            return (
-                f"no node could ever hold a pod of pod set {pod_set.name}: none of the "
-                f"{counted(len(nodes), 'node')} has the labels that it selects, taints that it tolerates and "
-                "is as large as one pod, even if nothing else ran there"
-            )
+            return sentences.no_node_could_hold(pod_set.name, len(nodes))
     return ""
 
 

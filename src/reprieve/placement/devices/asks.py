@@ -5,6 +5,7 @@ from typing import NamedTuple
 from reprieve.cluster import DeviceTable
 from reprieve.objects import DeviceAsk, DeviceRequest, ResourceClaim, devices
 from reprieve.placement.devices.cel import Kind, SelectorError, matches
+from reprieve.placement.sentences import devices as sentences
 
 MOST_RESULTS = 32
 """Devices in the allocation of one claim."""
@@ -34,22 +35,16 @@ class Ask:
         self._check()
 
     def _check(self) -> None:
-        own = self.sub or self.base
-        where = f"claim {self.claim}, request {own}"
+        where = self.claim, self.sub or self.base
         for number, selector in enumerate(self.spec.selectors):
             if selector.cel is None:
-                text = f"selector #{number}: CEL expression empty (unsupported selector type?)"
-                raise AllocationError(f"{where}, {text}")
+                raise AllocationError(sentences.empty_selector(*where, number))
         if not self.spec.device_class_name:
-            raise AllocationError(f"{where}: missing device class name (unsupported request type?)")
+            raise AllocationError(sentences.no_class_named(*where))
         if self._class is None:
-            name = self.spec.device_class_name
-            raise AllocationError(
-                f"{where}: could not retrieve device class {name}: "
-                f'deviceclass.resource.k8s.io "{name}" not found'
-            )
+            raise AllocationError(sentences.class_not_found(*where, self.spec.device_class_name))
         if not self.all and self.spec.allocation_mode not in ("", devices.EXACT_COUNT):
-            raise AllocationError(f"{where}: unsupported count mode {self.spec.allocation_mode}")
+            raise AllocationError(sentences.unsupported_mode(*where, self.spec.allocation_mode))
 
     def selects(self, kind: Kind, device: tuple[str, str, str]) -> bool:
         """Whether class and request want devices of this kind. An expression that fails ends the attempt."""
@@ -58,14 +53,14 @@ class Ask:
             cls = self._class
             assert cls is not None, "checked when the request was read"
             found = self._known[kind] = self._hold(
-                cls.spec.selectors, f"class {cls.name}", kind, device
-            ) and self._hold(self.spec.selectors, f"claim {self.claim}", kind, device)
+                cls.spec.selectors, ("class", cls.name), kind, device
+            ) and self._hold(self.spec.selectors, ("claim", self.claim), kind, device)
         return found
 
     def _hold(
         self,
         selectors: tuple[devices.DeviceSelector, ...],
-        whose: str,
+        whose: tuple[str, str],
         kind: Kind,
         device: tuple[str, str, str],
     ) -> bool:
@@ -75,10 +70,9 @@ class Ask:
                     return False
             except SelectorError as error:
                 if error.stage == "compile":
-                    text = f"{whose}: selector #{number}: CEL compile error: {error}"
+                    text = sentences.selector_does_not_compile(*whose, number, str(error))
                 else:
-                    on = "/".join(device)
-                    text = f"{whose}: selector #{number} on device {on}: CEL runtime error: {error}"
+                    text = sentences.selector_fails(*whose, number, "/".join(device), str(error))
                 raise AllocationError(text) from None
         return True
 
@@ -100,9 +94,7 @@ def ask_of(claim: ResourceClaim, table: DeviceTable) -> ClaimAsk:
     """Raises `AllocationError` for what cannot be understood."""
     for number, constraint in enumerate(claim.spec.devices.constraints):
         if constraint.match_attribute is None and constraint.distinct_attribute is None:
-            raise AllocationError(
-                f"claim {claim.key}, constraint #{number}: empty constraint (unsupported constraint type?)"
-            )
+            raise AllocationError(sentences.empty_constraint(claim.key, number))
     return ClaimAsk(
         claim, tuple(_alternatives(claim, request, table) for request in claim.spec.devices.requests)
     )

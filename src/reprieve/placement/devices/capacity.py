@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from reprieve.objects import Quantity, devices, nano
 from reprieve.placement.devices.models import Capacity, Model
+from reprieve.placement.sentences import devices as sentences
 
 NANO = 10**9
 MILLI = 10**6
@@ -26,7 +27,7 @@ def needs(requested: Mapping[str, Quantity] | None, model: Model) -> dict[str, i
     for name, capacity in model.capacity.items():
         need = _need(requested.get(name), capacity, name)
         if need < 0:
-            raise CapacityError(f'capacity "{name}": capacity value is negative')
+            raise CapacityError(sentences.negative_capacity(name))
         found[name] = need
     for name, capacity in model.capacity.items():
         if _violates(found[name], requested.get(name), capacity.policy):
@@ -63,21 +64,15 @@ def _rounded(wanted: int, limits: devices.CapacityRange, name: str, written: Qua
         return wanted
     unit = MILLI if _in_thousandths(limits) else NANO
     if unit == MILLI and wanted % MILLI:
-        raise _not_representable(name, f"request {written} is not a representable milli value")
+        raise CapacityError(sentences.request_is_too_fine(name, str(written)))
     if unit == NANO and wanted > LARGEST * NANO:
-        raise _not_representable(name, f"request {written} exceeds MaxInt64")
+        raise CapacityError(sentences.request_is_too_large(name, str(written)))
     low, step, number = (-(-each // unit) for each in (least, nano(limits.step), wanted))
     steps = -(-(number - low) // step)
     if low + step * steps > LARGEST:
-        passed = "the milli-value range" if unit == MILLI else "MaxInt64"
-        raise _not_representable(name, f"rounding request {written} up to the next step passes {passed}")
+        text = sentences.rounded_request_is_too_large(name, str(written), thousandths=unit == MILLI)
+        raise CapacityError(text)
     return (low + step * steps) * unit
-
-
-def _not_representable(name: str, why: str) -> CapacityError:
-    return CapacityError(
-        f'capacity "{name}": capacity request cannot be represented in the device\'s range arithmetic: {why}'
-    )
 
 
 def _in_thousandths(limits: devices.CapacityRange) -> bool:

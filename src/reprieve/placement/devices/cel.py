@@ -19,15 +19,12 @@ from typing import Any, NamedTuple
 from reprieve.objects import Device, ReprieveError, nano
 from reprieve.placement.devices import cel_network
 from reprieve.placement.devices import cel_values as values
+from reprieve.placement.sentences import devices as sentences
 
 LONGEST_EXPRESSION = 10 * 1024
 MOST_RESULTS = 200_000
 """Remembered answers; beyond that they are forgotten."""
 
-_HINT = (
-    ". consider using CEL optional chaining (.? followed by orValue()) "
-    "or guarding the check with has() for optional fields"
-)
 _MISSING_KEY = re.compile(r'Key not found in map : "(.*)"$')
 
 
@@ -95,15 +92,13 @@ def _evaluate(program: Any, kind: Kind) -> bool:
         except RuntimeError as error:
             text = str(error)
             if "budget" in text:
-                raise SelectorError("runtime", "operation cancelled: actual cost limit exceeded") from None
+                raise SelectorError("runtime", sentences.COST_EXCEEDED) from None
             raise SelectorError("runtime", _worded(text)) from None
         value = result.value()
         if isinstance(value, bool):
             return value
         if str(result.type()) != "ERROR":
-            name = str(result.type()).lower()
-            text = f"CEL result of type {name} could not be converted to bool: type conversion error"
-            raise SelectorError("runtime", text)
+            raise SelectorError("runtime", sentences.no_bool(str(result.type()).lower()))
         missing = _MISSING_KEY.search(str(value))
         if missing is None or missing[1] in added:
             raise SelectorError("runtime", _worded(str(value)))
@@ -121,7 +116,7 @@ def _maps(kind: Kind) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, An
             try:
                 value = values.version_value(str(value))  # type: ignore[assignment]
             except ValueError as wrong:
-                raise SelectorError("runtime", f"attribute {name}: {wrong}") from None
+                raise SelectorError("runtime", sentences.bad_attribute(name, str(wrong))) from None
         attributes.setdefault(domain, {})[id] = value
     for name, billionths in kind.capacity:
         domain, id = _qualified(name, kind.driver)
@@ -138,9 +133,9 @@ def _worded(text: str) -> str:
     """The library's words as cel-go has them."""
     missing = _MISSING_KEY.search(text)
     if missing:
-        return f"no such key: {missing[1]}{_HINT}"
-    if "No matching overloads" in text or "no such overload" in text:
-        return "no such overload"
+        return sentences.no_such_key(missing[1])
+    if "No matching overloads" in text or sentences.NO_SUCH_OVERLOAD in text:
+        return sentences.NO_SUCH_OVERLOAD
     return re.sub(r"^[A-Z_]+: | \[[A-Z_]+\]$", "", text)
 
 
@@ -149,10 +144,7 @@ def _library() -> Any:
     try:
         from cel_expr_python import cel
     except ModuleNotFoundError as error:
-        raise ReprieveError(
-            "selectors of devices need the package cel-expr-python, which is not installed: install reprieve "
-            "with its dependencies again (in a checkout: make setup)"
-        ) from error
+        raise ReprieveError(sentences.CEL_IS_MISSING) from error
     return cel
 
 
@@ -160,13 +152,13 @@ def _library() -> Any:
 def _compiled(expression: str) -> Any:
     """Raises `SelectorError`."""
     if len(expression.encode()) > LONGEST_EXPRESSION:
-        raise SelectorError("compile", f"too long: may not be more than {LONGEST_EXPRESSION} bytes")
+        raise SelectorError("compile", sentences.expression_too_long(LONGEST_EXPRESSION))
     cel = _library()
     checked = _checked(expression)
     if checked.return_type() not in (cel.Type.BOOL, cel.Type.DYN):
         name = str(checked.return_type())
         shown = name.lower() if name.isupper() else name
-        raise SelectorError("compile", f"must evaluate to bool or the unknown type, not {shown}")
+        raise SelectorError("compile", sentences.wrong_result_type(shown))
     return _environment("run").deserialize(checked.serialize())
 
 
@@ -181,7 +173,7 @@ def _checked(expression: str) -> Any:
             except RuntimeError:
                 pass
         text = re.sub(r"^[A-Z_]+: | \[[A-Z_]+\]$", "", str(error))
-        raise SelectorError("compile", f"compilation failed: {text}") from None
+        raise SelectorError("compile", sentences.compilation_failed(text)) from None
 
 
 @cache

@@ -8,6 +8,8 @@ import ipaddress
 from collections.abc import Sequence
 from typing import Any
 
+from reprieve.placement.sentences import devices as sentences
+
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Interface = ipaddress.IPv4Interface | ipaddress.IPv6Interface
 NOT_GLOBAL = ("0.0.0.0", "255.255.255.255")
@@ -16,14 +18,14 @@ NOT_GLOBAL = ("0.0.0.0", "255.255.255.255")
 def _parsed(text: str) -> Address:
     found = ipaddress.ip_address(text)
     if isinstance(found, ipaddress.IPv6Address) and (found.ipv4_mapped is not None or found.scope_id):
-        raise ValueError(f"{text!r} is an IPv4 address in IPv6, or has a zone")
+        raise ValueError(sentences.unusual_address(text))
     return found
 
 
 def _network(text: str) -> Interface:
     address, slash, length = text.partition("/")
     if not slash or not length.isdecimal() or (len(length) > 1 and length[0] == "0"):
-        raise ValueError(f"{text!r} is no network: an address, a slash and a length are wanted")
+        raise ValueError(sentences.no_network(text))
     _parsed(address)
     return ipaddress.ip_interface(text)
 
@@ -32,7 +34,7 @@ def ip(text: str) -> bytes:
     try:
         return b"i" + str(_parsed(text)).encode()
     except ValueError as wrong:
-        raise ValueError(f"IP Address {text!r} parse error during conversion from string: {wrong}") from None
+        raise ValueError(sentences.bad_address(text, str(wrong))) from None
 
 
 def is_ip(text: str) -> bool:
@@ -51,7 +53,7 @@ def cidr(text: str) -> bytes:
     try:
         return b"n" + str(_network(text)).encode()
     except ValueError as wrong:
-        raise ValueError(f"network address parse error during conversion from string: {wrong}") from None
+        raise ValueError(sentences.bad_network(str(wrong))) from None
 
 
 def is_cidr(text: str) -> bool:
@@ -66,7 +68,7 @@ def _address(value: bytes | str) -> Address:
     if isinstance(value, str):
         value = ip(value)
     if value[:1] != b"i":
-        raise ValueError("no such overload")
+        raise ValueError(sentences.NO_SUCH_OVERLOAD)
     return ipaddress.ip_address(value[1:].decode())
 
 
@@ -74,7 +76,7 @@ def _interface(value: bytes | str) -> Interface:
     if isinstance(value, str):
         value = cidr(value)
     if value[:1] != b"n":
-        raise ValueError("no such overload")
+        raise ValueError(sentences.NO_SUCH_OVERLOAD)
     return ipaddress.ip_interface(value[1:].decode())
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import re2
 
 from reprieve.objects import QuantityError, nano
+from reprieve.placement.sentences import devices as sentences
 
 NANO = 10**9
 LARGEST = 2**63 - 1
@@ -46,7 +47,7 @@ def is_quantity(text: str) -> bool:
 
 def _billionths(value: bytes) -> int:
     if value[:1] != b"q":
-        raise ValueError("no such overload")
+        raise ValueError(sentences.NO_SUCH_OVERLOAD)
     return int(value[1:])
 
 
@@ -62,7 +63,7 @@ def is_integer(value: bytes) -> bool:
 
 def as_integer(value: bytes) -> int:
     if not is_integer(value):
-        raise ValueError("cannot convert value to integer")
+        raise ValueError(sentences.NO_INTEGER)
     return _billionths(value) // NANO
 
 
@@ -89,7 +90,7 @@ def version_value(text: str) -> bytes:
     """Raises `ValueError` for what is no semantic version. Build metadata has no say in comparisons."""
     match = _SEMVER.fullmatch(text)
     if match is None:
-        raise ValueError(f"parse semantic version: {text!r} is none")
+        raise ValueError(sentences.no_version(text))
     core = ".".join(match.group(1, 2, 3))
     return f"v{core}-{match[4]}".encode() if match[4] else f"v{core}".encode()
 
@@ -122,7 +123,7 @@ def _split_once(text: str) -> tuple[str, str, str]:
 
 def _version(value: bytes) -> Version:
     if value[:1] != b"v":
-        raise ValueError("no such overload")
+        raise ValueError(sentences.NO_SUCH_OVERLOAD)
     core, _, pre = value[1:].decode().partition("-")
     major, minor, patch = (int(number) for number in core.split("."))
     return major, minor, patch, tuple(pre.split(".")) if pre else ()
@@ -182,7 +183,7 @@ def _compiled(pattern: str) -> Any:
     try:
         return re2.compile(pattern)
     except re2.error as wrong:
-        raise ValueError(f"Illegal regex: {wrong}") from None
+        raise ValueError(sentences.bad_pattern(str(wrong))) from None
 
 
 def is_sorted(items: Sequence[Any]) -> bool:
@@ -196,7 +197,7 @@ def total(items: Sequence[Any]) -> Any:
 def _of_some(choose: Callable[[Sequence[Any]], Any], name: str) -> Callable[[Sequence[Any]], Any]:
     def chosen(items: Sequence[Any]) -> Any:
         if not items:
-            raise ValueError(f"{name} called on empty list")
+            raise ValueError(sentences.empty_list(name))
         return choose(items)
 
     return chosen

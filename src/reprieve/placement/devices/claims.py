@@ -13,6 +13,7 @@ from reprieve.objects import (
     node_selector_matches,
     split_key,
 )
+from reprieve.placement.sentences import devices as sentences
 
 BINDING_TIMEOUT = 600 * 1_000_000
 """Microseconds that binding conditions may take."""
@@ -51,20 +52,17 @@ def claims_of(cluster: Cluster, row: int) -> tuple[ResourceClaim, ...]:
         name, checked = each.resource_claim_name, False
         if name is None:
             if each.resource_claim_template_name is None:
-                raise Refused(
-                    f'pod "{key}", spec.resourceClaim "{each.name}": none of the supported fields are set',
-                    True,
-                )
+                raise Refused(sentences.claim_names_nothing(key, each.name), True)
             if each.name not in info.claims.made:
-                raise Refused(f'pod "{key}": ResourceClaim not created yet', True)
+                raise Refused(sentences.claim_not_made_yet(key), True)
             name, checked = info.claims.made[each.name], True
             if name is None:
                 continue
         claim = table.claims.get(f"{namespace}/{name}")
         if claim is None:
-            raise Refused(f'could not find ResourceClaim "{namespace}/{name}"', True)
+            raise Refused(sentences.claim_not_found(f"{namespace}/{name}"), True)
         if claim.metadata.deletion_timestamp is not None:
-            raise Refused(f'resourceclaim "{name}" is being deleted', True)
+            raise Refused(sentences.claim_is_being_deleted(name), True)
         if checked:
             _check_owner(cluster, row, claim)
         found.append(claim)
@@ -78,15 +76,11 @@ def _check_owner(cluster: Cluster, row: int, claim: ResourceClaim) -> None:
         return
     group = int(cluster.pods.group[row])
     if group < 0 or not cluster.devices.group_claims:
-        raise Refused(f"ResourceClaim {claim.key} was not created for Pod {key} (Pod is not owner)", True)
+        raise Refused(sentences.claim_of_another_pod(claim.key, key), True)
     name = split_key(cluster.groups.keys[group])[1]
     of_group = owner is not None and owner.kind == "PodGroup" and owner.name == name
     if not of_group or owner is None or not owner.api_version.startswith("scheduling."):
-        raise Refused(
-            f"ResourceClaim {claim.key} was not created for Pod {key} "
-            f"(neither Pod nor PodGroup {name} is the owner)",
-            True,
-        )
+        raise Refused(sentences.claim_of_another_group(claim.key, key, name), True)
 
 
 def checked_claims(cluster: Cluster, row: int) -> tuple[ResourceClaim, ...]:
@@ -94,7 +88,7 @@ def checked_claims(cluster: Cluster, row: int) -> tuple[ResourceClaim, ...]:
     claims = claims_of(cluster, row)
     for claim in claims:
         if claim.key in cluster.devices.assumed:
-            raise Refused(f"resource claim {claim.key} is in the process of being allocated")
+            raise Refused(sentences.claim_is_being_allocated(claim.key))
         if claim.key not in cluster.devices.allocations:
             _check_classes(cluster, claim)
     return claims
@@ -115,10 +109,10 @@ def _check_classes(cluster: Cluster, claim: ResourceClaim) -> None:
         elif request.first_available:
             named = [(f"{request.name}/{s.name}", s.device_class_name) for s in request.first_available]
         else:
-            raise Refused(f"resource claim {claim.key}, request {request.name}: unknown request type")
+            raise Refused(sentences.unknown_request_type(claim.key, request.name))
         for name, cls in named:
             if cls not in cluster.devices.classes:
-                raise Refused(f"request {name}: device class {cls} does not exist")
+                raise Refused(sentences.no_such_class(name, cls))
 
 
 # --- binding conditions -------------------------------------------------------------------------------------
@@ -146,8 +140,7 @@ def binding_state(claim: ResourceClaim, allocation: Allocation) -> tuple[str, bo
         for name in result.binding_failure_conditions:
             found = find_condition(status.conditions, name)
             if found is not None and found.status == "True":
-                text = f'claim={claim.name}, reason={found.reason}, message="{found.message}"'
-                return f"device binding failed: {text}", False
+                return sentences.binding_failed(claim.name, found.reason, found.message), False
         for name in result.binding_conditions:
             found = find_condition(status.conditions, name)
             if found is None or found.status != "True":

@@ -19,9 +19,8 @@ from reprieve.placement.devices.extended import ExtendedClaim, extended_claim, e
 from reprieve.placement.devices.inventory import Inventory, inventory_of
 from reprieve.placement.devices.results import allocation_of
 from reprieve.placement.devices.search import FIRST_CHOICE, Answer, Found, Refusal, search
-from reprieve.placement.devices.texts import CANNOT_ALLOCATE, UNAVAILABLE
+from reprieve.placement.sentences.devices import CANNOT_ALLOCATE, STALE_EXTENDED, UNAVAILABLE
 
-STALE_EXTENDED = "cannot schedule extended resource claim"
 Reasons = dict[str, Mask]
 
 

@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from reprieve.cluster import DeviceId, DeviceTable, Shares
 from reprieve.objects import devices
-from reprieve.placement.devices import capacity, texts
+from reprieve.placement.devices import capacity
 from reprieve.placement.devices.asks import MOST_RESULTS, AllocationError, Ask, ClaimAsk
 from reprieve.placement.devices.constraints import Constraint, constraints_of
 from reprieve.placement.devices.pools import INVALID, Counters, Entry, Pool
+from reprieve.placement.sentences import devices as sentences
 
 MOST_STEPS = 200_000
 """Tries for one node, then the attempt ends. kube-scheduler gives up after ten seconds."""
@@ -46,8 +47,8 @@ class Refusal(NamedTuple):
     reason: str
 
 
-CANNOT_ALLOCATE = Refusal(texts.CANNOT_ALLOCATE)
-INVALID_POOLS = Refusal(texts.INVALID_POOLS)
+CANNOT_ALLOCATE = Refusal(sentences.CANNOT_ALLOCATE)
+INVALID_POOLS = Refusal(sentences.INVALID_POOLS)
 Answer = Found | Refusal
 
 
@@ -89,10 +90,7 @@ class _Search:
         for each in self._asks:
             least = sum(min(self._number(ask) for ask in request) for request in each.requests)
             if least > MOST_RESULTS:
-                raise AllocationError(
-                    f"claim {each.claim.key}: number of requested devices {least} exceeds the claim limit "
-                    f"of {MOST_RESULTS}"
-                )
+                raise AllocationError(sentences.too_many_devices(each.claim.key, least, MOST_RESULTS))
             self._constraints.append(constraints_of(each.claim.spec.devices.constraints))
         try:
             done = self._request(0, 0)
@@ -114,15 +112,13 @@ class _Search:
         return len(found)
 
     def _everything(self, ask: Ask) -> list[tuple[int, Entry]]:
-        where = f"claim {ask.claim}, request {ask.sub or ask.base}"
         found = []
         index = 0
         for pool in self._pools:
             if pool.trouble:
-                state = "invalid" if pool.trouble == INVALID else "being updated"
-                name = "/".join(pool.id)
+                invalid, name = pool.trouble == INVALID, "/".join(pool.id)
                 raise AllocationError(
-                    f"{where}: asks for all devices, but resource pool {name} is currently {state}"
+                    sentences.pool_is_incomplete(ask.claim, ask.sub or ask.base, name, invalid=invalid)
                 )
             for entry in pool.entries:
                 if self._selects(ask, entry):
@@ -165,7 +161,7 @@ class _Search:
         """Find the next device of a request, then everything after it."""
         self._steps += 1
         if self._steps > MOST_STEPS:
-            raise AllocationError(f"node {self._node}: timed out trying to allocate devices")
+            raise AllocationError(sentences.timed_out(self._node))
         wanted = self._number(ask)
         if ask.all and not wanted:
             return False
@@ -222,10 +218,10 @@ class _Search:
                 self._needs[key] = capacity.needs(requested, entry.model)
             except capacity.CapacityError as error:
                 device = "/".join(entry.id)
-                raise AllocationError(
-                    f"claim {ask.claim}, request {ask.sub or ask.base}: checking capacity for device "
-                    f"{device}: {error}"
-                ) from None
+                text = sentences.capacity_cannot_be_checked(
+                    ask.claim, ask.sub or ask.base, device, str(error)
+                )
+                raise AllocationError(text) from None
         return self._needs[key]
 
     def _capacity_left(self, ask: Ask, entry: Entry) -> bool:
@@ -277,8 +273,7 @@ class _Search:
                 if must:
                     device = "/".join(entry.id)
                     raise AllocationError(
-                        f"claim {ask.claim}, request {ask.sub or ask.base}: cannot add device {device} "
-                        "because a claim constraint would not be satisfied"
+                        sentences.constraint_forbids(ask.claim, ask.sub or ask.base, device)
                     )
                 return False
             added.append(each)

@@ -9,6 +9,7 @@ import numpy as np
 
 from reprieve.cluster import Cluster, Ints, Mask, Rows, plugin_of, required_by_driver
 from reprieve.objects import LabelSelectorRequirement, amount, nano, storage, usable, well_known
+from reprieve.placement.sentences import volumes as sentences
 from reprieve.placement.volumes.backtracking import rearranged
 from reprieve.placement.volumes.claims import Claims
 from reprieve.placement.volumes.csi_nodes import csi_nodes
@@ -106,8 +107,7 @@ class Binding:
         table, width = self._cluster.storage, self._cluster.nodes.slots
         selector = claim.spec.selector
         if selector is not None and not all(_parses(each) for each in selector.match_expressions):
-            text = f"error creating internal label selector for claim: {claim.key}: not a valid selector"
-            self.error = self.error or f'running "VolumeBinding" filter plugin: {text}'
+            self.error = self.error or sentences.selector_is_invalid(claim.key)
             self.unclear |= going
         name = claim.storage_class
         pool = pool_of(self._cluster, name)

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from reprieve.cluster import NOT_OWNER, PodVolumes, StorageTable, owns
 from reprieve.objects import storage, well_known
-
-IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
+from reprieve.placement.sentences import volumes as sentences
 
 
 class Claims(NamedTuple):
@@ -36,15 +35,14 @@ def sort_claims(table: StorageTable, pod: PodVolumes) -> Claims:
             continue
         found = table.classes.get(claim.storage_class) if claim.storage_class else None
         if found is not None and not found.volume_binding_mode:
-            text = f'VolumeBindingMode not set for StorageClass "{claim.storage_class}"'
-            return Claims(error=f'running PreFilter plugin "VolumeBinding": {text}')
+            return Claims(error=sentences.no_binding_mode(claim.storage_class))
         delayed = found is not None and found.volume_binding_mode == well_known.WAIT_FOR_FIRST_CONSUMER
         if delayed and not claim.spec.volume_name:
             unbound.append(claim)
         else:
             immediate = True
     if immediate:
-        return Claims(refusal=IMMEDIATE)
+        return Claims(refusal=sentences.IMMEDIATE)
     labelled = []
     for each in pod.claims:
         name = table.claims[each.key].spec.volume_name
@@ -52,7 +50,7 @@ def sort_claims(table: StorageTable, pod: PodVolumes) -> Claims:
             continue
         volume = table.volumes.get(name)
         if volume is None:
-            return Claims(refusal=f'persistentvolume "{name}" not found')
+            return Claims(refusal=sentences.volume_not_found(name))
         labelled.append(volume)
     return Claims(tuple(bound), tuple(unbound), tuple(labelled))
 
@@ -60,7 +58,7 @@ def sort_claims(table: StorageTable, pod: PodVolumes) -> Claims:
 def _missing(table: StorageTable, pod: PodVolumes) -> str:
     for each in pod.claims:
         if not each.ephemeral and each.key not in table.claims:
-            return f'persistentvolumeclaim "{each.name}" not found'
+            return sentences.claim_not_found(each.name)
     return ""
 
 
@@ -68,16 +66,11 @@ def _unusable(table: StorageTable, pod: PodVolumes) -> str:
     for each in pod.claims:
         claim = table.claims.get(each.key)
         if claim is None:
-            return (
-                f'waiting for ephemeral volume controller to create the persistentvolumeclaim "{each.name}"'
-            )
+            return sentences.claim_not_made_yet(each.name)
         if claim.status.phase == "Lost":
-            return (
-                f'persistentvolumeclaim "{each.name}" bound to non-existent persistentvolume '
-                f'"{claim.spec.volume_name}"'
-            )
+            return sentences.claim_lost_its_volume(each.name, claim.spec.volume_name)
         if claim.metadata.deletion_timestamp is not None:
-            return f'persistentvolumeclaim "{each.name}" is being deleted'
+            return sentences.claim_is_being_deleted(each.name)
         if each.ephemeral and not owns(pod, claim):
             return NOT_OWNER.format(claim=claim.key, pod=pod.pod)
     return ""

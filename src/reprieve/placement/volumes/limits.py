@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reprieve.cluster import AttachedTable, Cluster, Ints, Mask, Rows
+from reprieve.placement.sentences import volumes as sentences
 from reprieve.placement.volumes.csi_nodes import NO_LIMIT, CSINodeColumns, csi_nodes
 
 
@@ -164,7 +165,7 @@ class Limits:
             return {}
         node = self._cluster.pods.node
         return {
-            int(node[row]): f'running "NodeVolumeLimits" filter plugin: {text}'
+            int(node[row]): sentences.volumes_cannot_be_counted(text)
             for row, text in self._cluster.storage.faulty.items()
             if node[row] >= 0 and self._csi.limited[node[row]]
         }

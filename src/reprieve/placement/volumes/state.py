@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reprieve.cluster import Cluster, Ints, Mask, PodVolumes, Rows
-from reprieve.placement.volumes import texts
+from reprieve.placement.sentences import volumes as sentences
 from reprieve.placement.volumes.binding import Binding
 from reprieve.placement.volumes.claims import Claims, sort_claims
 from reprieve.placement.volumes.limits import Limits
@@ -134,26 +134,26 @@ class VolumeState:
         """What each filter refuses, in the order of the filters."""
         found = []
         if self.restrictions is not None:
-            found.append(Objection(True, ((texts.DISK, self._disks()),)))
-            found.append(Objection(True, ((texts.IN_USE, self.restrictions.busy()),)))
+            found.append(Objection(True, ((sentences.DISK, self._disks()),)))
+            found.append(Objection(True, ((sentences.IN_USE, self.restrictions.busy()),)))
         if self.limits is not None:
             for driver, mask in self.missing.items():
-                found.append(Objection(True, ((texts.NOT_INSTALLED.format(driver), mask),)))
-            found.append(Objection(True, ((texts.TOO_MANY, self.limits.exceeded()),)))
+                found.append(Objection(True, ((sentences.driver_not_installed(driver), mask),)))
+            found.append(Objection(True, ((sentences.TOO_MANY, self.limits.exceeded()),)))
         masks = self.binding
         found.append(
             Objection(
                 False,
                 (
-                    (texts.FAR, masks.far),
-                    (texts.NOTHING, masks.nothing),
-                    (texts.FULL, masks.full),
-                    (texts.LOST, masks.lost),
+                    (sentences.FAR, masks.far),
+                    (sentences.NOTHING, masks.nothing),
+                    (sentences.FULL, masks.full),
+                    (sentences.LOST, masks.lost),
                 ),
             )
         )
         if self._zones is not None:
-            found.append(Objection(False, ((texts.ZONE, self._zones),)))
+            found.append(Objection(False, ((sentences.ZONE, self._zones),)))
         return found
 
     def error(self, left: Mask) -> str:

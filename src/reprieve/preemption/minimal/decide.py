@@ -29,11 +29,12 @@ from reprieve.placement import (
     place,
     settle,
 )
+from reprieve.preemption import sentences
 from reprieve.preemption.cost import Ledger, billed
 from reprieve.preemption.gangs import Gang
 from reprieve.preemption.importance import by_importance
 from reprieve.preemption.minimal.domains import by_promise
-from reprieve.preemption.minimal.optimality import OPTIMAL, UNPROVEN, Price, distance, gap
+from reprieve.preemption.minimal.optimality import Price, distance, gap
 from reprieve.preemption.minimal.places import places, without_place
 from reprieve.preemption.minimal.problem import NO_PRIORITY, Answer, Score
 from reprieve.preemption.minimal.scope import Scope, TreeScopes, scopes_of_gang
@@ -81,7 +82,7 @@ def decide(
         return None
     plan = billed(view, plan_of(view, for_, found.selection, gang=whole), found.optimality, ledger)
     outcome = outcomes.PREEMPTS if found.selection.victims else outcomes.SCHEDULED
-    reasons = (*plan.reasons, f"The search for the least cost: {found.optimality}.")
+    reasons = (*plan.reasons, sentences.least_cost_search(found.optimality))
     uses = {} if found.selection.victims else claim_uses(view, found.selection.assigned)
     return msgspec.structs.replace(plan, outcome=outcome, reasons=reasons, volumes=uses)
 
@@ -133,8 +134,9 @@ class _Improvement:
 
     def run(self, start: Start) -> Improved | None:
         if has_devices(self.view.cluster, self.gang.rows):
+            # Devices are taken in an order that no bound follows.
             self._begin_with(start(None))
-            return None if self.best is None else Improved(self.best, UNPROVEN, 1.0)
+            return None if self.best is None else Improved(self.best, sentences.NOT_PROVEN_FOR_DEVICES, 1.0)
         if self._better_alone():
             self.work.hold_back_half()
             alone = self._search()
@@ -177,7 +179,7 @@ class _Improvement:
             return None
         price = self._price(self.best)
         if not self.best.victims:
-            return Improved(self.best, OPTIMAL)
+            return Improved(self.best, sentences.CHEAPEST)
         floor = min([price, *(each.price for each in floors if each is not None)])
         relaxed = any(each.relaxed for each in floors if each is not None)
         return Improved(self.best, gap(price, floor, relaxed=relaxed), distance(price, floor))

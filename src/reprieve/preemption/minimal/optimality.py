@@ -15,6 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from reprieve.preemption import sentences
 from reprieve.preemption.minimal.dynamic_program import INFINITE
 from reprieve.preemption.minimal.node_bounds import capacity, dual, holdings, node_bounds
 from reprieve.preemption.minimal.prices import price_bound
@@ -133,11 +134,6 @@ def _sliced(cost: Ints, freed: Ints, lacking: int) -> int:
 Price = tuple[int, int, float]
 """(violations, highest priority, weighted sum) of the victims."""
 
-OPTIMAL = "no plan is cheaper"
-UNPROVEN = "not proven: the search does not reach into devices, and the victims are those of kep-5710"
-"""Devices are taken in an order that no bound follows."""
-RELAXED = "; the bound leaves rules between pods on different nodes out"
-
 
 def gap(price: Price, floor: Price, *, relaxed: bool) -> str:
     """How far from the optimum a plan of this price can be, given a lower bound (the floor).
@@ -145,8 +141,15 @@ def gap(price: Price, floor: Price, *, relaxed: bool) -> str:
     `relaxed`: the floor ignores rules that reach beyond a node, so the true distance may be smaller.
     """
     if floor >= price:
-        return OPTIMAL
-    return f"{_distance(price, floor)}{RELAXED if relaxed else ''}"
+        return sentences.CHEAPEST
+    if floor[0] < price[0]:
+        return sentences.fewer_violations_possible(floor[0], price[0], relaxed=relaxed)
+    if floor[1] < price[1]:
+        if floor[1] <= NO_PRIORITY:
+            return sentences.no_victims_possible(relaxed=relaxed)
+        return sentences.lower_victims_possible(floor[1], relaxed=relaxed)
+    hundredths = math.ceil(10_000 * (1 - floor[2] / price[2]))  # rounded up: it must stay true
+    return sentences.at_most_from_the_optimum(max(hundredths, 1), relaxed=relaxed)
 
 
 def distance(price: Price, floor: Price) -> float:
@@ -154,14 +157,3 @@ def distance(price: Price, floor: Price) -> float:
     if floor >= price:
         return 0.0
     return 1 - floor[2] / price[2] if floor[:2] == price[:2] else 1.0
-
-
-def _distance(price: Price, floor: Price) -> str:
-    if floor[0] < price[0]:
-        return f"a plan with {floor[0]} instead of {price[0]} budget violations is not ruled out"
-    if floor[1] < price[1]:
-        if floor[1] <= NO_PRIORITY:
-            return "a plan without victims is not ruled out"
-        return f"a plan with no victim above priority {floor[1]} is not ruled out"
-    hundredths = math.ceil(10_000 * (1 - floor[2] / price[2]))  # rounded up: it must stay true
-    return f"at most {max(hundredths, 1) / 100:.2f} % from the optimum"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from reprieve.objects import TopologyRequest
+from reprieve.quota import sentences
 
 
 class Unusable(NamedTuple):
@@ -59,33 +60,28 @@ def parameters(
     slices = request.slices if request is not None else ()
     size = slices[0].size if slices else 1
     if size <= 0:
-        return Unusable("slice topology requested, but slice size not provided")
+        return Unusable(sentences.NO_SLICE_SIZE)
     main = level_name(request, levels, implied)
     if main is None:
-        return Unusable("topology level not specified")
+        return Unusable(sentences.NO_LEVEL)
     if main not in levels:
-        return Unusable(f"no requested topology level: {main}")
+        return Unusable(sentences.no_such_level(main))
     slice_name = slices[0].topology if slices else levels[-1]
     if slice_name not in levels:
-        return Unusable(f"no requested topology level for slices: {slice_name}")
+        return Unusable(sentences.no_such_slice_level(slice_name))
     level, slice_level = levels.index(main), levels.index(slice_name)
     if level > slice_level:
-        return Unusable(f"podset slice topology {slice_name} is above the podset topology {main}")
+        return Unusable(sentences.slice_is_above(slice_name, main))
     inner: dict[int, int] = {}
     above, outer = slice_level, size
     for layer in slices[1:]:
         if layer.topology not in levels:
-            return Unusable(f"no requested topology level for additional slice layer: {layer.topology}")
+            return Unusable(sentences.no_such_layer_level(layer.topology))
         own = levels.index(layer.topology)
         if own <= above:
-            return Unusable(
-                f"additional slice layer topology {layer.topology} must be at a lower level than "
-                f"{levels[above]}"
-            )
+            return Unusable(sentences.layer_is_too_high(layer.topology, levels[above]))
         if layer.size <= 0 or outer % layer.size:
-            return Unusable(
-                f"additional slice layer size {layer.size} must evenly divide parent layer size {outer}"
-            )
+            return Unusable(sentences.layer_does_not_divide(layer.size, outer))
         inner.update(dict.fromkeys(range(above + 1, own + 1), layer.size))
         above, outer = own, layer.size
     return Parameters(

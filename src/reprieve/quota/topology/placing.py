@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reprieve.objects import Domain, Placement
+from reprieve.quota import sentences
 from reprieve.quota.rules import TopologyRules
 from reprieve.quota.topology.balanced import place_balanced
 from reprieve.quota.topology.choosing import Choice, NotFound
@@ -192,21 +193,17 @@ class _Explanation:
     ) -> str:
         tree, topology = self._columns.tree, self._columns.topology
         if result.empty:
-            return f"no topology domains at level: {tree.levels[result.level]}"
+            return sentences.no_domains(tree.levels[result.level])
         if self._wanted.inner:
-            head = f'topology "{topology}" doesn\'t allow to fit{self._layers(result.level)}'
+            head = sentences.layers_do_not_fit(topology, self._layers(result.level))
         else:
-            unit = "pod(s)" if self._wanted.size == 1 else "slice(s)"
-            head = (
-                f'topology "{topology}" allows to fit only {result.fit} out of {needed} {unit}'
-                if result.fit
-                else f'topology "{topology}" doesn\'t allow to fit any of {needed} {unit}'
-            )
+            slices = self._wanted.size != 1
+            head = sentences.topology_is_full(topology, result.fit, needed, slices=slices)
         reasons = self._reasons(leaf, assumed, area)
-        return f"{head}. Total nodes: {tree.leaves}; excluded: {', '.join(reasons)}" if reasons else head
+        return sentences.with_excluded_nodes(head, tree.leaves, reasons) if reasons else head
 
-    def _layers(self, level: int) -> str:
-        """For each layer of slices, how many fit in the best domain."""
+    def _layers(self, level: int) -> list[tuple[str, int, int]]:
+        """For each layer of slices its level, how many fit in the best domain, and how many are needed."""
         counts, tree = self._counts[level], self._columns.tree
         most = counts.slices.max()
         best = min(
@@ -219,31 +216,30 @@ class _Explanation:
                 ((low, high) for each, low, high in tree.below(level, best, best + 1) if each == target)
             )
             fit = int((self._counts[target].pods[part[0] : part[1]] // layer.size).sum())
-            needed = self._wish.pods // layer.size
-            parts.append(f"; {fit}/{needed} slice(s) fit on level {layer.topology}")
-        return "".join(parts)
+            parts.append((layer.topology, fit, self._wish.pods // layer.size))
+        return parts
 
     def _reasons(self, leaf: LeafCounts, assumed: Mapping[str, Amounts], area: Area | None) -> list[str]:
         excluded, mask = self._match.excluded, self._match.mask
         tree = self._columns.tree
-        found = [f'taint "{taint}": {count}' for taint, count in excluded.taints.items()]
+        found = [sentences.excluded_by_taint(*each) for each in excluded.taints.items()]
         if excluded.selector:
-            found.append(f"nodeSelector: {excluded.selector}")
+            found.append(sentences.excluded_by_selector(excluded.selector))
         if excluded.affinity:
-            found.append(f"affinity: {excluded.affinity}")
+            found.append(sentences.excluded_by_affinity(excluded.affinity))
         looked_at = np.ones(tree.leaves, dtype=bool) if mask is None else mask.copy()
         if area is not None:
             start, end = _leaves_inside(tree, area)
             outside = looked_at.copy()
             outside[start:end] = False
             if outside.any():
-                found.append(f"topologyDomain: {int(outside.sum())}")
+                found.append(sentences.excluded_by_domain(int(outside.sum())))
             looked_at &= ~outside
         short: dict[str, int] = {}
         for number in np.flatnonzero(looked_at & (self._pods == 0)).tolist():
             resource = self._limiting(number, leaf, assumed)
             short[resource] = short.get(resource, 0) + 1
-        found += [f'resource "{resource}": {count}' for resource, count in short.items()]
+        found += [sentences.excluded_by_resource(*each) for each in short.items()]
         return sorted(found)
 
     def _limiting(self, leaf: int, counts: LeafCounts, assumed: Mapping[str, Amounts]) -> str:

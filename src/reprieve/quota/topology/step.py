@@ -20,10 +20,10 @@ from reprieve.objects import (
     PodSpec,
     ResourceFlavor,
     Workload,
-    counted,
     expanded,
     well_known,
 )
+from reprieve.quota import sentences
 from reprieve.quota.assignment import Assignment, Mismatch, Mode, PodSetResult, Unplaced
 from reprieve.quota.demand import Demand
 from reprieve.quota.queue import QueueNode
@@ -58,13 +58,10 @@ def has_unhealthy_node(workload: Workload) -> bool:
     )
 
 
-def _most(limit: Limit) -> str:
-    wanted = counted(limit.wanted, "pod")
+def _most(flavor: str, limit: Limit) -> str:
     if not limit.level:
-        return f"its domains together could hold only {limit.pods} of {wanted}"
-    word = limit.level.rpartition("/")[2].rpartition("-")[2]
-    word = "node" if word == "hostname" else word
-    return f"no {word} could hold {wanted}: the largest, {limit.largest}, holds {limit.pods}"
+        return sentences.topology_could_hold_only(flavor, limit.pods, limit.wanted)
+    return sentences.no_domain_could_hold(flavor, limit.level, limit.largest, limit.pods, limit.wanted)
 
 
 def needs_second_pass(workload: Workload) -> bool:
@@ -129,15 +126,15 @@ class TopologyStep:
         if not _asks(demand):
             if self._queue_topology.only or not flavor.spec.topology_name:
                 return None
-            return Mismatch(f'Flavor "{name}" supports only TopologyAwareScheduling', name)
+            return Mismatch(sentences.flavor_needs_topology(name), name)
         if not flavor.spec.topology_name:
             if not any(resource in covered for resource in demand.single):
                 return None
-            return Mismatch(f'Flavor "{name}" does not support TopologyAwareScheduling', name)
+            return Mismatch(sentences.flavor_has_no_topology(name), name)
         if name not in self._queue_topology.flavors:
-            return Mismatch(f'Flavor "{name}" information missing in TAS cache', name)
+            return Mismatch(sentences.flavor_topology_unknown(name), name)
         if demand.topology is None or not has_levels(demand.topology, self._capacity.levels(name)):
-            return Mismatch(f'Flavor "{name}" does not contain the requested level', name)
+            return Mismatch(sentences.flavor_lacks_level(name), name)
         return None
 
     def is_topology_flavor(self, flavor: str) -> bool:
@@ -171,11 +168,7 @@ class TopologyStep:
         """What to tell somebody whose pods no domain could hold, whoever left."""
         if not assignment.unplaceable:
             return []
-        return [
-            f"Even without any other workload in flavor {flavor}, {_most(limit)}. To wait is in vain: "
-            "ask for fewer or smaller pods or a higher level of the topology, or add nodes."
-            for flavor, limit in self._placer.limits(self._wishes(assignment))
-        ]
+        return [_most(flavor, limit) for flavor, limit in self._placer.limits(self._wishes(assignment))]
 
     def fits(self, assignment: Assignment) -> Callable[[], bool] | None:
         """Whether the workload has domains on the capacity as it is when called; None: it needs none."""
@@ -234,19 +227,19 @@ class TopologyStep:
         if is_elastic(self._info.workload) and self._rules.elastic:
             request = demand.topology
             if request is not None and request.required is not None:
-                return "required topology is not supported with ElasticJobsViaWorkloadSlices"
+                return sentences.REQUIRED_AND_ELASTIC
             if request is not None and request.preferred is not None:
-                return "preferred topology is not supported with ElasticJobsViaWorkloadSlices"
+                return sentences.PREFERRED_AND_ELASTIC
             previous = previous or self._previous(demand.name)
         if not self._queue_topology.flavors:
-            return "workload requires Topology, but there is no TAS cache information"
+            return sentences.NO_TOPOLOGY_KNOWN
         flavors = sorted(
             {c.flavor for c in result.choices.values() if c.flavor in self._queue_topology.flavors}
         )
         if not flavors:
-            return "no TAS flavor assigned"
+            return sentences.NO_TOPOLOGY_FLAVOR
         if len(flavors) > 1:
-            return f"more than one TAS flavor assigned: {', '.join(flavors)}"
+            return sentences.several_topology_flavors(flavors)
         if self._delayed(flavors[0]):
             result.delayed = PENDING
             return None
@@ -299,10 +292,7 @@ class TopologyStep:
                     continue
                 for key, value in update.node_selector.items():
                     if spec.node_selector.get(key, value) != value:
-                        return (
-                            f"invalid podSetUpdate for PodSet {demand.name}, error: nodeSelector {key} is "
-                            f"{spec.node_selector[key]} already"
-                        )
+                        return sentences.invalid_update(demand.name, key, spec.node_selector[key])
                 more = tuple(t for t in update.tolerations if t not in spec.tolerations)
                 spec = replace(
                     spec,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from reprieve.objects import Domain, Placement, TopologyRequest, Workload, merged
+from reprieve.quota import sentences
 from reprieve.quota.rules import TopologyRules
 from reprieve.quota.topology.columns import Columns
 from reprieve.quota.topology.held import Amounts, Held, total
@@ -119,18 +120,14 @@ class WorkloadPlacer:
         wish = wish._replace(pods=lost[-1].pods if lost else 0)
         stale = next((domain for domain in rest if domain.key not in tree.leaf_of), None)
         if stale is not None:
-            return Failure(
-                wish,
-                "Cannot replace the node, because the existing topologyAssignment is invalid, as it contains "
-                f"the stale domain {stale.values[0]}",
-            )
+            return Failure(wish, sentences.stale_domain(stale.values[0]))
         area = _area(placer.columns, wish, rest)
         result = placer.place(_whole_slices(wish, area), None, assumed, False, area, explain)
         if isinstance(result, Failure):
             return result
         new = result[wish.name]
         if not new.domains:
-            return Failure(wish, f"cannot find replacement assignment for unhealthy node: {node}")
+            return Failure(wish, sentences.no_replacement_found(node))
         _assume(assumed, wish, new)
         return Placement(new.levels, merged(sorted_domains(tree, [*new.domains, *rest])))
 
