@@ -15,6 +15,7 @@ from reprieve.objects import (
     scheduling,
     schemas,
     storage,
+    times,
     volumes,
     well_known,
 )
@@ -173,6 +174,8 @@ from reprieve.objects.times import (
     format_time,
     parse_duration,
     parse_time,
+    shifted,
+    time_or_none,
 )
 from reprieve.objects.topology_requests import topology_request
 from reprieve.objects.validation.annotations import CHECKED as CHECKED_ANNOTATIONS
@@ -375,6 +378,7 @@ __all__ = [
     "scheduling",
     "schemas",
     "set_condition",
+    "shifted",
     "shown",
     "size_problems",
     "some",
@@ -382,6 +386,8 @@ __all__ = [
     "state_requests",
     "storage",
     "strays",
+    "time_or_none",
+    "times",
     "tolerates",
     "topology_request",
     "unknown_fields",

@@ -40,6 +40,9 @@ _LONGEST_TEXT = 200
 """Nobody writes more of a duration, and whoever may annotate a pod may write a hundred thousand digits."""
 
 
+_FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+
+
 def parse_time(text: str) -> datetime:
     """An instant, in UTC. Fractions finer than a microsecond are cut off."""
     match = _TIME.fullmatch(text)
@@ -51,6 +54,23 @@ def parse_time(text: str) -> datetime:
         return datetime.fromisoformat(f"{date}T{clock}.{micros}{zone.upper()}").astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise TimeError(f"{text!r} is not a timestamp: {error}") from error
+
+
+def time_or_none(value: object) -> datetime | None:
+    """A timestamp as an instant; None for anything else. Cheap, since a table has one in every row."""
+    try:
+        time = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    return time if time is not None and time.tzinfo is not None else None
+
+
+def shifted(time: datetime, seconds: float) -> datetime:
+    """So many seconds later, or the last day there is: numbers in documents reach further than dates."""
+    try:
+        return time + timedelta(seconds=seconds)
+    except OverflowError:
+        return _LAST if seconds > 0 else _FIRST
 
 
 def format_time(instant: datetime) -> str:

@@ -24,8 +24,9 @@ from typing import Any
 
 import msgspec
 
+from reprieve.admission import limit_ranges, runtime_classes
 from reprieve.objects import KINDS, Document, QuantityError, misfits, normalise, on_create, on_write, shown
-from reprieve.server import metadata, runtime_classes, validation
+from reprieve.server import metadata, validation
 from reprieve.server.admitted_specs import AdmittedSpecs
 from reprieve.server.documents import at
 from reprieve.server.errors import Cause, forbidden, invalid, not_found
@@ -69,8 +70,8 @@ class Admission:
         self._require_namespace(resource, meta)
         if self._stop is not None:
             self._stop(resource.storage_key, document)
-        if resource.storage_key == "pods":
-            runtime_classes.complete(self._store, document)
+        if resource.storage_key == "pods" and (name := runtime_classes.named(document)):
+            self._add_runtime_class(document, name)
         if resource.storage_key != "pods" or self._is_limited(meta):
             return self._create(resource, document, timestamp)
         key = self._admitted.key(document, self._rules.generation)
@@ -82,6 +83,15 @@ class Admission:
         meta["generation"] = 1
         _refuse(resource, meta, metadata.validate(resource, meta))
         return _in_order(resource, document)
+
+    def _add_runtime_class(self, pod: Document, name: str) -> None:
+        """403 for a class that does not exist or contradicts the pod."""
+        record = self._store.head("runtimeclasses.node.k8s.io", "", name)
+        problem = f'RuntimeClass "{name}" not found'
+        if record is not None:
+            problem = runtime_classes.complete(pod, record.object)
+        if problem:
+            raise forbidden("", "pods", pod["metadata"].get("name", ""), f"pod rejected: {problem}")
 
     def _is_limited(self, meta: Document) -> bool:
         """Whether the namespace decides about pods, too: then equal specs may get different answers."""
@@ -104,7 +114,7 @@ class Admission:
             self._addresses.complete(document, None)
         limited = self._limit_ranges.apply_to(meta.get("namespace", ""))
         if limited and storage_key == "pods":
-            self._limit_ranges.complete(document)
+            limit_ranges.fill_in(document, self._limit_ranges.of(document))
         on_create(document, timestamp)
         causes = _custom(resource, document, None)
         causes += metadata.validate(resource, meta) + validation.validate(storage_key, document, None)
@@ -112,8 +122,15 @@ class Admission:
         if self._rules.applies(resource):
             document = self._rules.admit(resource, document, None)
         if limited:
-            self._limit_ranges.check(resource, document)
+            self._check_limits(resource, document)
         return document
+
+    def _check_limits(self, resource: ResourceInfo, document: Document) -> None:
+        """403 with everything that is outside the limits of the namespace."""
+        problems = limit_ranges.outside(document, self._limit_ranges.of(document))
+        if problems:
+            text = problems[0] if len(problems) == 1 else "[" + ", ".join(problems) + "]"
+            raise forbidden(resource.group, resource.plural, document["metadata"].get("name", ""), text)
 
     def update(self, resource: ResourceInfo, document: Document, old: Document, subresource: str) -> Document:
         """`old` is the stored state. The result equals it when nothing changes."""
@@ -141,7 +158,7 @@ class Admission:
         if self._rules.applies(resource) and (judged or (noted and storage_key == "pods")):
             document = self._rules.admit(resource, document, old)
         if storage_key == "persistentvolumeclaims" and subresource == "":
-            self._limit_ranges.check(resource, document)
+            self._check_limits(resource, document)
         counts = "generation" in was and storage_key not in _NEVER_COUNTED
         noted = noted and storage_key == "deployments.apps"
         if counts and judged and (noted or _intent(document) != _intent(old)):

@@ -2,6 +2,7 @@
 the service `kubernetes`, the custom resources whose definitions it stored before.
 """
 
+from reprieve.admission import DEFAULT_CLASS
 from reprieve.objects import Document, well_known
 from reprieve.server.backend import Backend, WriteOptions
 from reprieve.server.custom_resources.serving import ServedDefinitions
@@ -26,7 +27,7 @@ _SYSTEM_CLASSES = (
 _FAKE_CLASS: Document = {
     "apiVersion": "storage.k8s.io/v1",
     "kind": "StorageClass",
-    "metadata": {"name": "fake", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}},
+    "metadata": {"name": "fake", "annotations": {DEFAULT_CLASS: "true"}},
     "provisioner": "reprieve.dev/fake",
     "reclaimPolicy": "Delete",
     "volumeBindingMode": "Immediate",

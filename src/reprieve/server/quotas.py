@@ -6,20 +6,11 @@ two writes can share what is left. `controllers.resource_quotas` counts again wh
 
 from datetime import datetime
 
+from reprieve.admission import charge, has_deadline
 from reprieve.objects import Document
-from reprieve.server.errors import ApiError, forbidden
-from reprieve.server.quota_usage import (
-    Usage,
-    concerns,
-    has_deadline,
-    in_scope,
-    parse,
-    show,
-    unstated,
-    usage_of,
-)
+from reprieve.server.errors import forbidden
 from reprieve.server.registry import ResourceInfo
-from reprieve.server.storage import DELETED, Change, Record, Store
+from reprieve.server.storage import DELETED, Change, Store
 
 QUOTAS = "resourcequotas"
 
@@ -59,11 +50,17 @@ class Quotas:
         charged = []
         for name in sorted(self._names[namespace]):
             record = self._store.head(QUOTAS, namespace, name)
-            if record is not None:
-                charged.append(_charged(resource, record, document, old, now))
-        for quota in charged:
-            if quota is not None and not dry_run:
-                self._store.put(QUOTAS, namespace, quota["metadata"]["name"], quota)
+            if record is None:
+                continue
+            problem, used = charge(record.object, resource.storage_key, document, old, now)
+            if problem:
+                raise forbidden(
+                    resource.group, resource.plural, document["metadata"].get("name", ""), problem
+                )
+            if used is not None:
+                charged.append({**record.object, "status": {**record.object["status"], "used": used}})
+        for quota in charged if not dry_run else ():
+            self._store.put(QUOTAS, namespace, quota["metadata"]["name"], quota)
 
 
 def _is_charged(resource: ResourceInfo, document: Document, old: Document | None) -> bool:
@@ -73,47 +70,3 @@ def _is_charged(resource: ResourceInfo, document: Document, old: Document | None
     if resource.storage_key == "pods":
         return has_deadline(document) != has_deadline(old)
     return resource.storage_key in ("services", "persistentvolumeclaims")
-
-
-def _charged(
-    resource: ResourceInfo, record: Record, document: Document, old: Document | None, now: datetime
-) -> Document | None:
-    """The quota after the write; None if it does not concern it."""
-    quota, key = record.object, resource.storage_key
-    status = quota.get("status") or {}
-    hard, used = parse(status.get("hard") or {}), parse(status.get("used") or {})
-    names = concerns(key, hard, pod_like=key == "pods")
-    if not names or not in_scope(quota, key, document):
-        return None
-    problem = unstated(document, names) if key == "pods" else ""
-    if problem:
-        raise _refusal(resource, document, f"failed quota: {record.name}: {problem}")
-    if any(name not in used for name in names):
-        text = f"status unknown for quota: {record.name}, resources: {','.join(sorted(names))}"
-        raise _refusal(resource, document, text)
-    more = usage_of(key, document, now)
-    if old is not None and in_scope(quota, key, old):
-        before = usage_of(key, old, now)
-        more = {name: max(0, number - before.get(name, 0)) for name, number in more.items()}
-    asked = {name: number for name, number in more.items() if number and name in names}
-    exceeded = sorted(name for name, number in asked.items() if used[name] + number > hard[name])
-    if exceeded:
-        said = (
-            f"exceeded quota: {record.name}, requested: {_listed(asked, exceeded)}, "
-            f"used: {_listed(used, exceeded)}, limited: {_listed(hard, exceeded)}"
-        )
-        raise _refusal(resource, document, said)
-    if not asked:
-        return None
-    total = {name: number + asked.get(name, 0) for name, number in used.items()}
-    quota["status"] = {**status, "used": {**(status.get("used") or {}), **show(total)}}
-    return quota
-
-
-def _refusal(resource: ResourceInfo, document: Document, text: str) -> ApiError:
-    return forbidden(resource.group, resource.plural, document["metadata"].get("name", ""), text)
-
-
-def _listed(usage: Usage, names: list[str]) -> str:
-    shown = show({name: usage[name] for name in names})
-    return ",".join(f"{name}={shown[name]}" for name in names)

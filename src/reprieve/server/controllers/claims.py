@@ -20,6 +20,7 @@ from typing import Any
 
 import msgspec
 
+from reprieve.admission import default_class, needs_class
 from reprieve.objects import Document, LabelSelector, exact, matches, well_known
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import WRITES_AT_ONCE, Controller, Key
@@ -31,7 +32,6 @@ from reprieve.server.storage import DELETED, Change, Record
 
 CLASSES = "storageclasses.storage.k8s.io"
 PROVISIONER = "reprieve.dev/fake"
-DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 MANAGER = "persistentvolume-controller"
 _BOUND = {"pv.kubernetes.io/bind-completed": "yes", "pv.kubernetes.io/bound-by-controller": "yes"}
 
@@ -96,8 +96,8 @@ class Claims(Controller):
         if at(claim, "status", "phase") == "Bound":
             await self._check_volume(claim)
             return None
-        if "storageClassName" not in claim["spec"] and not claim["spec"].get("volumeName"):
-            name = self._default_class()
+        if needs_class(claim):
+            name = default_class(self.api.select(CLASSES))
             if name:
                 patch = {"spec": {"storageClassName": name}}
                 claim = await self.api.patch(CLAIMS, key[1], patch, key[0], manager=MANAGER)
@@ -120,15 +120,6 @@ class Claims(Controller):
             await self.api.update_status(CLAIMS, {**claim, "status": status}, manager=MANAGER)
             message = "Bound claim has lost its PersistentVolume. Data on the volume is lost!"
             await self._tell(claim, "ClaimLost", message, warning=True)
-
-    def _default_class(self) -> str:
-        marked = [
-            c["metadata"]
-            for c in self.api.select(CLASSES)
-            if (c["metadata"].get("annotations") or {}).get(DEFAULT_CLASS) == "true"
-        ]
-        newest = max(marked, key=lambda meta: (meta["creationTimestamp"], meta["name"]), default=None)
-        return str(newest["name"]) if newest is not None else ""
 
     # -- volumes that exist ----------------------------------------------------------------------------------
 

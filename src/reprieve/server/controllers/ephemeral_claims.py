@@ -2,10 +2,11 @@
 
 from datetime import datetime
 
+from reprieve.admission import ephemeral_claim
 from reprieve.objects import Document
 from reprieve.server.controllers.controller import Controller, Key
 from reprieve.server.controllers.events import record_event
-from reprieve.server.documents import at, items
+from reprieve.server.documents import items
 from reprieve.server.storage import Record
 
 CLAIMS = "persistentvolumeclaims"
@@ -24,13 +25,13 @@ class EphemeralClaims(Controller):
         if pod is None or pod["metadata"].get("deletionTimestamp"):
             return None
         for volume in items(pod, "spec", "volumes"):
-            template = at(volume, "ephemeral", "volumeClaimTemplate")
-            if not template:
+            claim = ephemeral_claim(pod, volume)
+            if claim is None:
                 continue
-            name = f"{key[1]}-{volume['name']}"
+            name = claim["metadata"]["name"]
             found = self.api.peek(CLAIMS, name, key[0])
             if found is None:
-                await self.api.create(CLAIMS, _claim(pod, name, template), manager=MANAGER)
+                await self.api.create(CLAIMS, claim, manager=MANAGER)
             elif not _owned(found, pod):
                 text = f"PVC {key[0]}/{name} was not created for pod {key[0]}/{key[1]} (pod is not owner)"
                 reason = "ProvisioningFailed"
@@ -41,23 +42,3 @@ class EphemeralClaims(Controller):
 def _owned(claim: Document, pod: Document) -> bool:
     owners = claim["metadata"].get("ownerReferences") or ()
     return any(each.get("controller") and each.get("uid") == pod["metadata"]["uid"] for each in owners)
-
-
-def _claim(pod: Document, name: str, template: Document) -> Document:
-    meta, given = pod["metadata"], template.get("metadata") or {}
-    owner = {
-        "apiVersion": "v1", "kind": "Pod", "name": meta["name"], "uid": meta["uid"],
-        "controller": True, "blockOwnerDeletion": True,
-    }  # fmt: skip
-    return {
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "metadata": {
-            "name": name,
-            "namespace": meta["namespace"],
-            "labels": dict(given.get("labels") or {}),
-            "annotations": dict(given.get("annotations") or {}),
-            "ownerReferences": [owner],
-        },
-        "spec": template.get("spec") or {},
-    }

@@ -14,6 +14,7 @@ A PodGroup stays a user until it is deleted itself.
 
 from datetime import datetime
 
+from reprieve.admission import POD_CLAIM_NAME, device_claim
 from reprieve.objects import Document
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import Changes, Controller, Key
@@ -25,7 +26,6 @@ CLAIMS = "resourceclaims.resource.k8s.io"
 TEMPLATES = "resourceclaimtemplates.resource.k8s.io"
 GROUPS = "podgroups.scheduling.k8s.io"
 MANAGER = "resourceclaim-controller"
-POD_CLAIM_NAME = "resource.kubernetes.io/pod-claim-name"
 DELETE_PROTECTION = "resource.kubernetes.io/delete-protection"
 
 
@@ -104,23 +104,7 @@ class ClaimsFromTemplates(Controller):
         body = self.api.peek(TEMPLATES, named["resourceClaimTemplateName"], meta["namespace"])
         if body is None:
             return None
-        reference = {
-            "apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": meta["name"],
-            "uid": meta["uid"], "controller": True, "blockOwnerDeletion": True,
-        }  # fmt: skip
-        given = at(body, "spec", "metadata") or {}
-        claim = {
-            "apiVersion": "resource.k8s.io/v1",
-            "kind": "ResourceClaim",
-            "metadata": {
-                "generateName": f"{meta['name']}-{name}-",
-                "namespace": meta["namespace"],
-                "labels": dict(given.get("labels") or {}),
-                "annotations": {**(given.get("annotations") or {}), POD_CLAIM_NAME: name},
-                "ownerReferences": [reference],
-            },
-            "spec": at(body, "spec", "spec") or {},
-        }
+        claim = device_claim(owner, name, body)
         made = await self.api.create(CLAIMS, claim, manager=MANAGER)
         return str(made["metadata"]["name"])
 

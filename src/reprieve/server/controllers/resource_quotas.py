@@ -4,11 +4,11 @@ counted again when a quota changes or something that it may count goes, ends or 
 
 from datetime import datetime
 
+from reprieve.admission import resource_quotas as rules
 from reprieve.objects import Document
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import Controller, Key
 from reprieve.server.documents import at
-from reprieve.server.quota_usage import Usage, concerns, in_scope, occupies, overdue, parse, show, usage_of
 from reprieve.server.storage import ADDED, DELETED, Change, Record
 
 
@@ -56,24 +56,24 @@ class ResourceQuotas(Controller):
         if quota is None:
             return None
         hard = dict((quota.get("spec") or {}).get("hard") or {})
-        used = self._count(quota, parse(hard))
-        status: Document = {"hard": hard, "used": show(used)}
+        used = self._count(quota, rules.parse(hard))
+        status: Document = {"hard": hard, "used": rules.show(used)}
         if status != quota.get("status"):
             document = {**quota, "status": status}
             await self.api.update_status(self.resource, document, manager="resourcequota-controller")
         return self._next(key[0])
 
-    def _count(self, quota: Document, hard: Usage) -> Usage:
+    def _count(self, quota: Document, hard: rules.Usage) -> rules.Usage:
         used = dict.fromkeys(hard, 0)
         store, namespace, now = self.api.backend.store, quota["metadata"]["namespace"], self.api.now()
         for storage_key in store.storage_keys:
-            names = concerns(storage_key, hard, pod_like=storage_key == "pods")
+            names = rules.concerns(storage_key, hard, pod_like=storage_key == "pods")
             if not names:
                 continue
             for record in store.collection(storage_key).scan(namespace):
                 document = record.object
-                if in_scope(quota, storage_key, document):
-                    usage = usage_of(storage_key, document, now)
+                if rules.in_scope(quota, storage_key, document):
+                    usage = rules.usage_of(storage_key, document, now)
                     for name in names:
                         used[name] += usage.get(name, 0)
         return used
@@ -82,8 +82,8 @@ class ResourceQuotas(Controller):
         """When the next pod that should have stopped is not counted any more."""
         times = []
         for record in self.api.backend.store.collection("pods").scan(namespace):
-            if b'"deletionTimestamp"' in record.raw and occupies(record.object, self.api.now()):
-                due = overdue(record.object)
+            if b'"deletionTimestamp"' in record.raw and rules.occupies(record.object, self.api.now()):
+                due = rules.overdue(record.object)
                 times += [due] if due is not None else []
         return min(times, default=None)
 

@@ -1,8 +1,8 @@
 """The pods of a StatefulSet: their names, which come first, and the claims that belong to them. Pure."""
 
 import re
-from typing import Any
 
+from reprieve.admission import replica_volumes
 from reprieve.objects import Document
 from reprieve.server.controllers.pods import Pod, owner_reference, pod_from_template
 from reprieve.server.controllers.revisions import REVISION_LABEL
@@ -50,37 +50,10 @@ def stateful_pod(owner: Document, template: Document, revision: str, number: int
     metadata["name"] = name
     metadata["labels"] |= {NAME_LABEL: name, INDEX_LABEL: str(number), REVISION_LABEL: revision}
     pod["spec"] |= {"hostname": name, "subdomain": owner["spec"].get("serviceName") or ""}
-    claims = {c["metadata"]["name"]: c for c in items(owner, "spec", "volumeClaimTemplates")}
-    volumes: list[Document] = [
-        {"name": each, "persistentVolumeClaim": {"claimName": claim_name(owner, each, number)}}
-        for each in claims
-    ]
-    volumes += [v for v in items(pod, "spec", "volumes") if v.get("name") not in claims]
+    volumes = replica_volumes(owner, number, items(pod, "spec", "volumes"))
     if volumes:
         pod["spec"]["volumes"] = volumes
     return pod
-
-
-def claim_name(owner: Document, template: str, number: int) -> str:
-    return f"{template}-{owner['metadata']['name']}-{number}"
-
-
-def claims_of(owner: Document, number: int) -> list[Document]:
-    claims = []
-    selected = (owner["spec"].get("selector") or {}).get("matchLabels") or {}
-    for template in items(owner, "spec", "volumeClaimTemplates"):
-        meta = template.get("metadata") or {}
-        metadata: dict[str, Any] = {
-            "name": claim_name(owner, meta.get("name", ""), number),
-            "namespace": owner["metadata"]["namespace"],
-            "labels": {**(meta.get("labels") or {}), **selected},
-            "annotations": dict(meta.get("annotations") or {}),
-        }
-        spec = template.get("spec") or {}
-        claims.append(
-            {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec}
-        )
-    return claims
 
 
 def claim_owners(owner: Document, pod: Pod, claim: Document, wanted: bool) -> list[Document]:

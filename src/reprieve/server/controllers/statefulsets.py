@@ -8,6 +8,7 @@ With `OrderedReady` a pod is created when all before it are available, and the l
 from datetime import datetime
 from functools import partial
 
+from reprieve.admission import replica_claims
 from reprieve.objects import Document, parse_time
 from reprieve.server.api import Api
 from reprieve.server.controllers import stateful_pods
@@ -121,7 +122,7 @@ class StatefulSets(PodOwners):
         if stateful_pods.keeps_current(owner, number):
             current = history.named((owner.get("status") or {}).get("currentRevision", ""))
             revision = current if current is not None else revision
-        claims = [c["metadata"]["name"] for c in stateful_pods.claims_of(owner, number)]
+        claims = [c["metadata"]["name"] for c in replica_claims(owner, number)]
         existing = [self.api.peek(CLAIMS, name, owner["metadata"]["namespace"]) for name in claims]
         if any(claim is not None and claim["metadata"].get("deletionTimestamp") for claim in existing):
             return None  # the claim of the pod's predecessor must go first
@@ -134,7 +135,7 @@ class StatefulSets(PodOwners):
     async def _create_claims(self, owner: Document, number: int) -> ApiError | None:
         missing = [
             claim
-            for claim in stateful_pods.claims_of(owner, number)
+            for claim in replica_claims(owner, number)
             if self.api.peek(CLAIMS, claim["metadata"]["name"], claim["metadata"]["namespace"]) is None
         ]
         refusals = await in_parallel(
@@ -148,7 +149,7 @@ class StatefulSets(PodOwners):
         return real[0]
 
     async def _own_claims(self, owner: Document, pod: Pod, *, wanted: bool) -> None:
-        for claim in stateful_pods.claims_of(owner, ordinal(pod)):
+        for claim in replica_claims(owner, ordinal(pod)):
             name, namespace = claim["metadata"]["name"], claim["metadata"]["namespace"]
             found = self.api.peek(CLAIMS, name, namespace)
             if found is None:

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from reprieve.admission import is_default
 from reprieve.objects import Document
 from reprieve.server.documents import at, items
 from reprieve.server.tables.column import AGE, NAME, NONE, Column, field, join, text
 
-_DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 _SHOWN = 3
 
 
@@ -61,8 +61,7 @@ def _metrics(doc: Document, _: datetime) -> str:
 
 
 def _class_name(doc: Document, _: datetime) -> str:
-    is_default = at(doc, "metadata", "annotations", _DEFAULT_CLASS) == "true"
-    return str(at(doc, "metadata", "name", default="")) + (" (default)" if is_default else "")
+    return str(at(doc, "metadata", "name", default="")) + (" (default)" if is_default(doc) else "")
 
 
 def _slice_ports(doc: Document, _: datetime) -> str:

@@ -7,12 +7,23 @@ else.
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import NamedTuple
 
 import msgspec
 
-from reprieve.objects import Document, LabelSelector, amount, format_amount, matches, qos_class, well_known
-from reprieve.server.documents import at, items, shifted, time_or_none
-from reprieve.server.pod_totals import pod_totals
+from reprieve.admission.pod_totals import pod_totals
+from reprieve.objects import (
+    Document,
+    LabelSelector,
+    amount,
+    format_amount,
+    matches,
+    qos_class,
+    raw,
+    shifted,
+    time_or_none,
+    well_known,
+)
 
 Usage = dict[str, int]
 _COUNTED = (
@@ -56,7 +67,7 @@ def usage_of(storage_key: str, document: Document, now: datetime) -> Usage:
 
 
 def occupies(pod: Document, now: datetime) -> bool:
-    if at(pod, "status", "phase") in well_known.TERMINAL_PHASES:
+    if raw.at(pod, "status", "phase") in well_known.TERMINAL_PHASES:
         return False
     due = overdue(pod)
     return due is None or now <= due
@@ -84,9 +95,9 @@ def _compute(requests: Usage, limits: Usage) -> Usage:
 
 
 def _claim(claim: Document) -> Usage:
-    size = amount("storage", at(claim, "spec", "resources", "requests", "storage", default=0))
+    size = amount("storage", raw.at(claim, "spec", "resources", "requests", "storage", default=0))
     used = {"requests.storage": size}
-    name = at(claim, "spec", "storageClassName")
+    name = raw.at(claim, "spec", "storageClassName")
     if name:
         used |= {
             f"{name}{_OF_A_CLASS}requests.storage": size,
@@ -96,8 +107,8 @@ def _claim(claim: Document) -> Usage:
 
 
 def _service(service: Document) -> Usage:
-    kind, ports = at(service, "spec", "type"), items(service, "spec", "ports")
-    if at(service, "spec", "allocateLoadBalancerNodePorts") is False and kind == "LoadBalancer":
+    kind, ports = raw.at(service, "spec", "type"), raw.items(service, "spec", "ports")
+    if raw.at(service, "spec", "allocateLoadBalancerNodePorts") is False and kind == "LoadBalancer":
         ports = [port for port in ports if port.get("nodePort")]
     used = {"services.loadbalancers": int(kind == "LoadBalancer")}
     return used | {"services.nodeports": len(ports) if kind in ("NodePort", "LoadBalancer") else 0}
@@ -124,8 +135,10 @@ def _concerns(storage_key: str, name: str, pod_like: bool) -> bool:
 
 def in_scope(quota: Document, storage_key: str, document: Document) -> bool:
     """Whether an object is in all scopes of a quota; only pods are in any."""
-    wanted = [{"scopeName": name, "operator": "Exists"} for name in at(quota, "spec", "scopes", default=())]
-    wanted += items(quota, "spec", "scopeSelector", "matchExpressions")
+    wanted = [
+        {"scopeName": name, "operator": "Exists"} for name in raw.at(quota, "spec", "scopes", default=())
+    ]
+    wanted += raw.items(quota, "spec", "scopeSelector", "matchExpressions")
     return not wanted or (storage_key == "pods" and all(_in_scope(each, document) for each in wanted))
 
 
@@ -147,14 +160,14 @@ def _in_scope(wanted: Document, pod: Document) -> bool:
 
 
 def has_deadline(pod: Document) -> bool:
-    return at(pod, "spec", "activeDeadlineSeconds") is not None
+    return raw.at(pod, "spec", "activeDeadlineSeconds") is not None
 
 
 def _reaches_out(spec: Document) -> bool:
     """Whether an affinity term is about pods of other namespaces."""
     for kind in ("podAffinity", "podAntiAffinity"):
-        terms = items(spec, "affinity", kind, "requiredDuringSchedulingIgnoredDuringExecution")
-        weighted = items(spec, "affinity", kind, "preferredDuringSchedulingIgnoredDuringExecution")
+        terms = raw.items(spec, "affinity", kind, "requiredDuringSchedulingIgnoredDuringExecution")
+        weighted = raw.items(spec, "affinity", kind, "preferredDuringSchedulingIgnoredDuringExecution")
         terms += [term for each in weighted if isinstance(term := each.get("podAffinityTerm"), dict)]
         if any(term.get("namespaces") or term.get("namespaceSelector") is not None for term in terms):
             return True
@@ -163,10 +176,10 @@ def _reaches_out(spec: Document) -> bool:
 
 def unstated(pod: Document, names: Iterable[str]) -> str:
     """What the containers of a pod must state because a quota counts it; empty if they do."""
-    if at(pod, "spec", "resources", "requests") or at(pod, "spec", "resources", "limits"):
+    if raw.at(pod, "spec", "resources", "requests") or raw.at(pod, "spec", "resources", "limits"):
         return ""
     missing: dict[str, list[str]] = {}
-    for container in [*items(pod, "spec", "containers"), *items(pod, "spec", "initContainers")]:
+    for container in [*raw.items(pod, "spec", "containers"), *raw.items(pod, "spec", "initContainers")]:
         resources = container.get("resources") or {}
         stated = _compute(parse(resources.get("requests") or {}), parse(resources.get("limits") or {}))
         for name in names:
@@ -174,3 +187,47 @@ def unstated(pod: Document, names: Iterable[str]) -> str:
                 missing.setdefault(name, []).append(str(container.get("name", "")))
     parts = [f"{name} for: {','.join(sorted(missing[name]))}" for name in sorted(missing)]
     return f"must specify {'; '.join(parts)}" if parts else ""
+
+
+class Charge(NamedTuple):
+    """What a write would do to a quota."""
+
+    problem: str = ""
+    """Why the quota forbids it, as kube-apiserver says it (apiserver/pkg/admission/plugin/resourcequota)."""
+    used: dict[str, str] | None = None
+    """`status.used` after the write; None where nothing changes."""
+
+
+def charge(
+    quota: Document, storage_key: str, document: Document, old: Document | None, now: datetime
+) -> Charge:
+    """What a new or changed object would use of the quota, on top of what its status says is used."""
+    name, status = quota["metadata"]["name"], quota.get("status") or {}
+    hard, used = parse(status.get("hard") or {}), parse(status.get("used") or {})
+    names = concerns(storage_key, hard, pod_like=storage_key == "pods")
+    if not names or not in_scope(quota, storage_key, document):
+        return Charge()
+    if storage_key == "pods" and (problem := unstated(document, names)):
+        return Charge(f"failed quota: {name}: {problem}")
+    if any(each not in used for each in names):
+        return Charge(f"status unknown for quota: {name}, resources: {','.join(sorted(names))}")
+    more = usage_of(storage_key, document, now)
+    if old is not None and in_scope(quota, storage_key, old):
+        before = usage_of(storage_key, old, now)
+        more = {each: max(0, number - before.get(each, 0)) for each, number in more.items()}
+    asked = {each: number for each, number in more.items() if number and each in names}
+    exceeded = sorted(each for each, number in asked.items() if used[each] + number > hard[each])
+    if exceeded:
+        return Charge(
+            f"exceeded quota: {name}, requested: {_listed(asked, exceeded)}, "
+            f"used: {_listed(used, exceeded)}, limited: {_listed(hard, exceeded)}"
+        )
+    if not asked:
+        return Charge()
+    total = {each: number + asked.get(each, 0) for each, number in used.items()}
+    return Charge(used={**(status.get("used") or {}), **show(total)})
+
+
+def _listed(usage: Usage, names: list[str]) -> str:
+    shown = show({name: usage[name] for name in names})
+    return ",".join(f"{name}={shown[name]}" for name in names)
