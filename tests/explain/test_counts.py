@@ -1,4 +1,4 @@
-"""Numbers and their nouns agree, empty lists leave nothing dangling, and one is not many."""
+"""What is counted is counted right, none and one among it."""
 
 from functools import partial
 
@@ -6,6 +6,7 @@ import pytest
 
 import reprieve
 from reprieve.explain import Evidence, explain
+from reprieve.explain.sentences import answers
 from reprieve.explain.wording import in_plain_words
 from tests import builders
 from tests.builders import Document, cluster_queue, flavor, local_queue, node, reserved, terminating, workload
@@ -17,49 +18,43 @@ NOMINATED = {"nominatedNodeName": "n"}
 
 
 @pytest.mark.parametrize(
-    ("pods", "sentence"),
+    ("pods", "counts"),
     [
-        ([], "Node n runs no pod."),
-        ([pod("a", on="n")], "Node n runs 1 pod."),
-        ([terminating(pod("a", on="n"))], "Node n runs 1 pod, 1 of which is leaving."),
-        (
-            [pod("a", on="n"), pod("b", on="n"), pod("c", status=NOMINATED)],
-            "Node n runs 2 pods; 1 more is nominated to it.",
-        ),
-        (
-            [pod("a", status=NOMINATED), pod("b", status=NOMINATED)],
-            "Node n runs no pod; 2 more are nominated to it.",
-        ),
+        ([], (0, 0, 0)),
+        ([pod("a", on="n")], (1, 0, 0)),
+        ([terminating(pod("a", on="n"))], (1, 1, 0)),
+        ([pod("a", on="n"), pod("b", on="n"), pod("c", status=NOMINATED)], (2, 0, 1)),
+        ([pod("a", status=NOMINATED), pod("b", status=NOMINATED)], (0, 0, 2)),
     ],
 )
-def test_a_node_counts_its_pods(pods: list[Document], sentence: str) -> None:
-    assert explain("node/n", Evidence([node("n"), *pods]), NOW).sentence == sentence
+def test_a_node_counts_its_pods(pods: list[Document], counts: tuple[int, int, int]) -> None:
+    answer = explain("node/n", Evidence([node("n"), *pods]), NOW)
+    assert answer.sentence == answers.node_runs("n", *counts)
 
 
 @pytest.mark.parametrize(
-    ("workloads", "sentence"),
+    ("workloads", "counts"),
     [
-        ([], "no workload holds quota, no workload waits."),
-        ([reserved(workload("a"))], "1 workload holds quota, no workload waits."),
-        ([reserved(workload("a")), reserved(workload("b"))], "2 workloads hold quota, no workload waits."),
-        ([workload("a")], "no workload holds quota, 1 workload waits."),
-        ([workload("a"), workload("b")], "no workload holds quota, 2 workloads wait."),
+        ([], (0, 0)),
+        ([reserved(workload("a"))], (1, 0)),
+        ([reserved(workload("a")), reserved(workload("b"))], (2, 0)),
+        ([workload("a")], (0, 1)),
+        ([workload("a"), workload("b")], (0, 2)),
     ],
 )
-def test_a_queue_counts_its_workloads(workloads: list[Document], sentence: str) -> None:
+def test_a_queue_counts_its_workloads(workloads: list[Document], counts: tuple[int, int]) -> None:
     objects = [flavor(), cluster_queue(), local_queue(), *workloads]
-    assert explain("cq/cq", Evidence(objects), NOW).sentence == f"ClusterQueue cq is active; {sentence}"
+    answer = explain("cq/cq", Evidence(objects), NOW)
+    assert answer.sentence == answers.queue_is_active("ClusterQueue", "cq", *counts)
 
 
 def test_a_group_of_one_has_one_pod() -> None:
     group, member = gang(1, name="g")
     running = {**member, "spec": {**member["spec"], "nodeName": "n"}}
-    assert explain("pg/ml/g", Evidence([group, member]), NOW).sentence.startswith(
-        "PodGroup ml/g waits with 1 of 1 pod, 1 at once needed."
-    )
-    assert explain("pg/ml/g", Evidence([group, running]), NOW).sentence.startswith(
-        "PodGroup ml/g runs with 1 pod, 1 at once needed."
-    )
+    waits = explain("pg/ml/g", Evidence([group, member]), NOW)
+    assert waits.sentence == answers.group_waits("ml/g", 1, 1, 1, 0)
+    runs = explain("pg/ml/g", Evidence([group, running]), NOW)
+    assert runs.sentence == answers.group_runs("ml/g", 1, 1, 0)
 
 
 def test_without_nodes_no_message_counts_them() -> None:
@@ -72,12 +67,11 @@ def test_without_nodes_no_message_counts_them() -> None:
     [
         (
             "minCount (4) cannot be satisfied: 0 scheduled, 3 remaining",
-            "4 pods must run at once (minCount), but no pod found a node before one found none, "
-            "and 3 pods were not tried any more",
+            answers.too_few_at_once(4, 0, 3),
         ),
         (
             "minCount (2) cannot be satisfied: 1 scheduled, 0 remaining",
-            "2 pods must run at once (minCount), but 1 pod found a node before one found none",
+            answers.too_few_at_once(2, 1, 0),
         ),
         ("0/3 nodes are available: 3 Insufficient cpu.", "0/3 nodes are available: 3 Insufficient cpu."),
     ],
