@@ -5,10 +5,19 @@ from datetime import UTC, datetime
 import pytest
 
 from reprieve.explain import Evidence, ahead, explain
+from reprieve.explain.sentences import answers
+from reprieve.forecast import HORIZON, Span
+from reprieve.forecast import sentences as forecast
+from reprieve.objects import Reference
 from reprieve.records import Run
 from tests.builders import composite, job, node, owned_by, pod
 
 NOW = datetime(2026, 1, 1, 2, tzinfo=UTC)
+W = Reference.parse("Pod/default/w")
+
+
+def at(seconds: float, time: str) -> Span:
+    return Span(median=seconds, low=seconds, high=seconds, at=time)
 
 
 def running(name, cpu, expected="", owner=""):
@@ -26,15 +35,17 @@ def test_what_waits_for_an_announced_end_starts_then():
     answer = asked(node("n", 4), running("a", 4, "90m"), pod("w", 2))
     assert answer.when.outcome == "later"
     assert answer.when.start.median == 1800
-    assert answer.when.sentence == "Pod/default/w starts in 30 min (2026-01-01 02:30:00)."
-    assert "Nothing more important comes, and nobody is deleted." in answer.when.assumptions
+    assert answer.when.sentence == forecast.when_it_starts(
+        W, at(1800, "2026-01-01T02:30:00Z"), certain=True, horizon=HORIZON, latest=False
+    )
+    assert forecast.NOTHING_COMES in answer.when.assumptions
     assert answer.to_dict()["when"]["start"]["at"] == "2026-01-01T02:30:00Z"
 
 
 def test_whoever_has_victims_starts_now():
     answer = asked(node("n", 4), running("a", 4), pod("w", 2, 10))
     assert (answer.when.outcome, answer.when.start) == ("now", None)
-    assert "if Pod/default/a makes way" in answer.when.sentence
+    assert answer.when.sentence == forecast.starts_now(W, ["Pod/default/a"])
 
 
 def test_a_missing_run_time_is_named():
@@ -45,7 +56,7 @@ def test_a_missing_run_time_is_named():
 def test_a_job_that_was_not_read_is_not_blamed():
     answer = asked(node("n", 4), running("a", 4, owner="train"), pod("w", 2))
     assert answer.when.outcome == "unsaid"
-    assert answer.when.sentence == "When it starts: ask `reprieve when Pod/default/w`."
+    assert answer.when.sentence == answers.ask_when_it_starts("Pod/default/w")
 
 
 def test_runs_that_controllers_noted_are_its_history():
@@ -58,7 +69,7 @@ def test_runs_that_controllers_noted_are_its_history():
     found = asked(*objects, runs=past).when
     assert found.outcome == "later"
     assert 0 < found.start.low < found.start.median < found.start.high
-    assert any("drawn from earlier runs" in each for each in found.assumptions)
+    assert forecast.drawn_from_history(1, 200) in found.assumptions
 
 
 def test_a_tree_of_groups_is_no_hindrance():
@@ -100,4 +111,4 @@ def test_of_a_large_cluster_the_command_is_named(limit, monkeypatch):
     assert asked(*objects).when.outcome == "later"
     monkeypatch.setattr(ahead, limit, 1)
     answer = asked(*objects)
-    assert answer.when.sentence == "When it starts: ask `reprieve when Pod/default/w`."
+    assert answer.when.sentence == answers.ask_when_it_starts("Pod/default/w")

@@ -5,6 +5,7 @@ from pathlib import Path
 import yaml
 
 import reprieve
+from reprieve.explain.advice.node_changes import EndPods
 from tests.builders import Document
 from tests.explain.test_every_reason import NOW, Evidence, explain, helps
 
@@ -27,9 +28,6 @@ def test_advice_about_devices_helps() -> None:
 
 
 def test_it_names_whom_to_wait_for_on_each_node_and_nobody_in_vain() -> None:
-    found = explain("pod/ml/train", Evidence(without_preemption()), NOW, None).would_help
-    waits = [each.partition(",")[0] if "notebook" in each else each for each in found if "Wait until" in each]
-    assert [each[:36] for each in waits] == [
-        "Wait until ml/etl-1, ml/etl-2 end, o",
-        "Wait until ml/notebook ends",
-    ]
+    found = explain("pod/ml/train", Evidence(without_preemption()), NOW, None).remedies
+    ended = [each.pods for remedy in found for each in remedy.changes if isinstance(each, EndPods)]
+    assert ended == [["ml/etl-1", "ml/etl-2"], ["ml/notebook"]]

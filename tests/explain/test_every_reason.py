@@ -21,6 +21,7 @@ from reprieve.explain.advice.changes import Change
 from reprieve.explain.advice.draft import Draft
 from reprieve.explain.advice.quota_scene import QuotaScene
 from reprieve.explain.advice.scene import Scene, Views
+from reprieve.explain.sentences import advice, changes
 from reprieve.objects import Reference
 from reprieve.placement import diagnosis
 from reprieve.preemption import decide as _  # noqa: F401 - the package, so that its modules can be read
@@ -279,10 +280,8 @@ def test_every_reason_not_to_try_a_unit_has_a_case() -> None:
 def test_a_gang_whose_former_pods_are_leaving_is_not_told_that_it_fits_now() -> None:
     documents, target = GATED_UNITS["of the gang's pods to end"]
     lines = explain(target, Evidence(documents), NOW).would_help
-    assert lines == [
-        "Wait until ml/g-9 ends (a gang is tried again when its former pods are gone): "
-        "then its pods fit on n."
-    ]
+    ending = changes.end_pods(["ml/g-9"], changes.FORMER_PODS, leaving=True)
+    assert lines == [advice.remedy([ending], advice.its_pods_fit(["n"], []))]
 
 
 def test_who_is_protected_from_preemption_is_waited_for() -> None:
@@ -290,10 +289,8 @@ def test_who_is_protected_from_preemption_is_waited_for() -> None:
     start = "2026-08-23T11:00:00Z"
     documents = [node("n", 1), pod("low", 1, 0, on="n", annotations=kept, start=start), pod("p", 1, 9)]
     helps(documents, TARGET)
-    assert explain(TARGET, Evidence(documents), NOW).would_help[0] == (
-        "Wait until the minimum run time of Pod/ml/low is over (reprieve.dev/min-runtime): "
-        "then it fits on n, and Pod/ml/low would make way."
-    )
+    ending, fits = changes.end_protection("Pod/ml/low"), advice.it_fits(["n"], ["Pod/ml/low"])
+    assert explain(TARGET, Evidence(documents), NOW).would_help[0] == advice.remedy([ending], fits)
 
 
 def test_a_schema_of_the_answer_knows_every_change() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from reprieve.explain import Evidence, explain
+from reprieve.explain.sentences import advice, answers, changes
 from tests import builders
 from tests.builders import (
     Document,
@@ -22,6 +23,14 @@ from tests.builders import (
 from tests.strategies.quota import NOW
 
 pod = partial(builders.pod, namespace="default")
+REPORT = answers.owner_with_workload("Job", "default/report", "default/job-report-1")
+ASK_FOR_LESS = advice.remedy([changes.ask_for_less("Workload", "cpu", "4")], advice.gets_quota([]))
+
+
+def pods(kind: str, name: str, *, running: int, wanted: int, waiting: int = 0) -> str:
+    return answers.owner_has_pods(
+        kind, f"default/{name}", running=running, wanted=wanted, waiting=waiting, leaving=0, done=0
+    )
 
 
 def owned(kind: str, name: str, api: str = "apps/v1") -> Document:
@@ -58,18 +67,18 @@ REPLICAS = [
 def test_the_pods_of_a_deployment_that_wait_for_one_cause_hear_it_once() -> None:
     answer = explain("deploy/web", Evidence([node("n", 2), pod("other", 1, 9, on="n"), *REPLICAS]), NOW)
     assert answer.state == "waiting"
-    assert answer.sentence == "Deployment default/web: 1 of 4 pods run, 3 wait."
-    assert answer.waits_for == [
-        "3 pods (default/web-1a-00001, default/web-1a-00002, default/web-1a-00003): 0/1 nodes are available."
-    ]
-    assert "default/web-1a-00001: Free 1 more cpu on node n: then it fits on n." in answer.would_help
+    assert answer.sentence == pods("Deployment", "web", running=1, wanted=4, waiting=3)
+    names = [f"default/web-1a-0000{number}" for number in (1, 2, 3)]
+    assert answer.waits_for == [answers.pods_wait_for(names, "0/1 nodes are available.")]
+    free = advice.remedy([changes.free_on_node("n", {"cpu": "1"})], advice.it_fits(["n"], []))
+    assert answers.about(names[0], free) in answer.would_help
     assert len(answer.would_help) == len(set(answer.would_help))
 
 
 def test_a_deployment_whose_pods_all_run_runs() -> None:
     running = [apps("StatefulSet", "db", replicas=1), pod("db-0", on="n", **owned("StatefulSet", "db"))]
     answer = explain("sts/db", Evidence([node("n"), *running]), NOW)
-    assert (answer.state, answer.sentence) == ("running", "StatefulSet default/db: 1 pod runs.")
+    assert (answer.state, answer.sentence) == ("running", pods("StatefulSet", "db", running=1, wanted=1))
 
 
 QUEUES = [flavor(), cluster_queue("cq", 4), local_queue("main", "cq")]
@@ -83,8 +92,8 @@ def queued_job(cpu: int) -> list[Document]:
 def test_a_job_in_a_queue_is_answered_by_its_workload() -> None:
     answer = explain("job/report", Evidence([*QUEUES, *queued_job(16)]), NOW)
     assert answer.state == "waiting"
-    assert answer.sentence.startswith("Job default/report (Workload default/job-report-1) waits for quota: ")
-    assert answer.would_help[0] == "Ask for at most 4 cpu in its pod template: then it gets its quota."
+    assert answer.sentence == answers.workload_waits_for_quota(REPORT, answers.NO_CYCLE_LOOKED)
+    assert answer.would_help[0] == ASK_FOR_LESS
     assert answer.remedies
 
 
@@ -94,17 +103,14 @@ def test_a_job_on_a_manager_says_which_worker_runs_it() -> None:
     admitted["status"]["clusterName"] = "worker-2"
     admitted["status"]["conditions"].append({"type": "Admitted", "status": "True"})
     answer = explain("job/report", Evidence([*QUEUES, report, admitted]), NOW)
-    assert answer.sentence == (
-        "Job default/report (Workload default/job-report-1) is admitted in ClusterQueue cq "
-        "and runs on worker worker-2."
-    )
+    assert answer.sentence == answers.workload_is_admitted(REPORT, "cq", "worker-2")
     assert answer.state == "running"
 
 
 def test_a_workload_that_no_worker_has_taken_names_those_it_was_offered_to() -> None:
     offered = workload("w", status={"nominatedClusterNames": ["east", "west"]})
     answer = explain("wl/default/w", Evidence([*QUEUES, offered]), NOW)
-    assert "It was offered to east, west; the first worker with quota for it gets it." in answer.details
+    assert answers.offered_to_workers(["east", "west"]) in answer.details
 
 
 def test_the_pods_of_a_job_that_has_quota_are_what_it_waits_for() -> None:
@@ -114,21 +120,18 @@ def test_the_pods_of_a_job_that_has_quota_are_what_it_waits_for() -> None:
     owner = {"ownerReferences": [owned_by("Job", "report")]}
     waiting = [pod(f"report-0000{i}", 1, metadata=owner, nodeSelector={"pool": "stable"}) for i in range(2)]
     answer = explain("job/report", Evidence([*QUEUES, node("n"), report, admitted, *waiting]), NOW)
-    assert answer.sentence == "Job default/report: 0 of 1 pod runs, 2 wait."
-    assert answer.would_help[0] == ("default/report-00000: Label node n with pool=stable: then it fits on n.")
+    assert answer.sentence == pods("Job", "report", running=0, wanted=1, waiting=2)
+    label = advice.remedy([changes.label_node("n", {"pool": "stable"}, [])], advice.it_fits(["n"], []))
+    assert answer.would_help[0] == answers.about("default/report-00000", label)
 
 
 def test_a_suspended_job_says_what_would_start_it() -> None:
     alone = job("report", suspend=True)
-    assert explain("job/report", Evidence([alone]), NOW).sentence == (
-        "Job default/report is suspended (spec.suspend: true), "
-        "and nothing but a change of that field starts it."
-    )
+    said = answers.owner_is_suspended("Job", "default/report", "spec.suspend")
+    assert explain("job/report", Evidence([alone]), NOW).sentence == said
     queued = job("report", queue="main")
-    assert (
-        "has no Workload: no quota controller has seen it"
-        in explain("job/report", Evidence([queued]), NOW).sentence
-    )
+    said = answers.owner_without_workload("Job", "default/report", "main")
+    assert explain("job/report", Evidence([queued]), NOW).sentence == said
 
 
 def test_the_gone_pods_of_a_job_tell_who_evicted_them() -> None:
@@ -154,7 +157,7 @@ def test_a_job_that_has_ended_is_not_waiting() -> None:
     answer = explain("job/report", Evidence([done]), NOW)
     assert (answer.state, answer.sentence) == (
         "finished",
-        "Job default/report has ended: Failed. BackoffLimitExceeded",
+        answers.owner_has_ended("Job", "default/report", "Failed", "BackoffLimitExceeded"),
     )
 
 
@@ -162,9 +165,8 @@ def test_a_cron_job_without_pods_shows_its_schedule() -> None:
     cron = document("CronJob", "nightly", "default", spec={"schedule": "0 3 * * *"}) | {
         "apiVersion": "batch/v1"
     }
-    assert explain("cj/nightly", Evidence([cron]), NOW).sentence == (
-        "CronJob default/nightly has no pods now; its schedule is 0 3 * * *."
-    )
+    said = answers.owner_is_scheduled("CronJob", "default/nightly", "0 3 * * *")
+    assert explain("cj/nightly", Evidence([cron]), NOW).sentence == said
 
 
 def test_a_pod_that_waits_for_quota_gets_the_advice_for_its_workload() -> None:
@@ -179,23 +181,22 @@ def test_a_pod_that_waits_for_quota_gets_the_advice_for_its_workload() -> None:
         },
     )
     answer = explain("pod/report-00000", Evidence([*QUEUES, node("n", 64), *queued_job(16), waiting]), NOW)
-    assert "It waits for Workload default/job-report-1; what would help that:" in answer.would_help
-    assert "Ask for at most 4 cpu in its pod template: then it gets its quota." in answer.would_help
+    assert advice.waits_for_workload("default/job-report-1") in answer.would_help
+    assert ASK_FOR_LESS in answer.would_help
 
 
 def meant(target: str, *objects: Document) -> list[str]:
-    return [
-        line for line in explain(target, Evidence(objects), NOW).details if line.startswith("Did you mean")
-    ]
+    """What is said about something that is not there."""
+    return explain(target, Evidence(objects), NOW).details
 
 
 def test_a_typing_error_is_answered_with_what_was_meant() -> None:
-    assert meant("pod/web-O", pod("web-0"), pod("database")) == ["Did you mean Pod/default/web-0?"]
-    assert meant("pod/ml/web-0", pod("web-0")) == ["Did you mean Pod/default/web-0?"]
-    assert meant("pod/report", job("report")) == ["Did you mean Job/default/report?"]
+    assert meant("pod/web-O", pod("web-0"), pod("database")) == [answers.did_you_mean(["Pod/default/web-0"])]
+    assert meant("pod/ml/web-0", pod("web-0")) == [answers.did_you_mean(["Pod/default/web-0"])]
+    assert meant("pod/report", job("report")) == [answers.did_you_mean(["Job/default/report"])]
     assert meant("node/n1", node("n2"), node("n3")) == []
     assert meant("pg/default/trian", *builders.gang(1, name="train")) == [
-        "Did you mean PodGroup/default/train?"
+        answers.did_you_mean(["PodGroup/default/train"])
     ]
     assert meant("pod/zebra", pod("web-0")) == []
 
@@ -220,7 +221,7 @@ def test_a_ray_job_answers_for_the_pods_of_the_cluster_that_it_made() -> None:
         pod("tune-x1-w-0", status=unschedulable("no"), **owned("RayCluster", "tune-x1", "ray.io/v1")),
     ]
     answer = explain("rayjob/tune", Evidence([node("n", 1), *made]), NOW)
-    assert answer.sentence == "RayJob default/tune: 1 of 3 pods run, 1 waits."
+    assert answer.sentence == pods("RayJob", "tune", running=1, wanted=3, waiting=1)
     assert len(answer.waits_for) == 1
 
 
@@ -228,7 +229,8 @@ def test_a_suspended_training_job_names_the_field_that_starts_it() -> None:
     training = document("PyTorchJob", "t", "default", spec={"runPolicy": {"suspend": True}})
     answer = explain("pytorchjob/t", Evidence([training | {"apiVersion": "kubeflow.org/v1"}]), NOW)
     assert answer.state == "stopped"
-    assert "(spec.runPolicy.suspend: true)" in answer.sentence
+    said = answers.owner_is_suspended("PyTorchJob", "default/t", "spec.runPolicy.suspend")
+    assert answer.sentence == said
 
 
 def test_a_job_set_that_has_ended_says_how() -> None:
@@ -236,7 +238,10 @@ def test_a_job_set_that_has_ended_says_how() -> None:
         "JobSet", "s", "default", spec={}, status={"conditions": [{"type": "Completed", "status": "True"}]}
     )
     answer = explain("jobset/s", Evidence([over | {"apiVersion": "jobset.x-k8s.io/v1alpha2"}]), NOW)
-    assert (answer.state, answer.sentence) == ("finished", "JobSet default/s has ended: Completed.")
+    assert (answer.state, answer.sentence) == (
+        "finished",
+        answers.owner_has_ended("JobSet", "default/s", "Completed", ""),
+    )
 
 
 @pytest.mark.parametrize("pods", [0, 1])
@@ -258,4 +263,4 @@ def test_a_job_that_has_quota_and_that_no_node_could_hold_is_told_so(pods: int) 
     ]
     given = [node("n", 4), job("large", cpu=90, queue="main"), held, *waiting]
     answer = explain("job/large", Evidence(given), NOW)
-    assert "It has quota, but no node could ever hold a pod of pod set main." in answer.details
+    assert answers.has_quota_but("no node could ever hold a pod of pod set main") in answer.details

@@ -8,7 +8,10 @@ import pytest
 
 from reprieve.explain import explain, parse_target
 from reprieve.explain.collect import from_cluster
-from reprieve.explain.redaction import HIDDEN, namespaces_of, without
+from reprieve.explain.redaction import namespaces_of, without
+from reprieve.explain.sentences import advice, answers
+from reprieve.forecast import HORIZON, Span
+from reprieve.forecast import sentences as forecast
 from reprieve.kube import JOBS, NODES, PODS, ApiError, Resource
 from reprieve.kube.client import Listing
 from reprieve.objects import Reference
@@ -48,7 +51,7 @@ def test_no_trace_of_a_hidden_namespace_is_left(namespace: str):
 
 
 def test_a_hidden_preemptor_is_something_you_may_not_see():
-    assert without(RECORD, {"ml"})["for"] == HIDDEN
+    assert without(RECORD, {"ml"})["for"] == answers.HIDDEN
 
 
 def test_a_namespace_whose_name_ends_like_a_hidden_one_is_shown():
@@ -81,11 +84,11 @@ async def test_rights_to_one_namespace_show_that_one_and_name_what_is_missing():
     evidence = await from_cluster(client, Reference.parse("pod/data/mine"), [RECORD])
     assert evidence.partial
     answer = explain("pod/data/mine", evidence, NOW)
-    assert "cannot be said from what you may see" in answer.would_help[0]
-    assert "pods of the whole cluster: you may not list them" in answer.not_shown
-    assert "decisions about pods in 5 namespaces: you may not read pods there" in answer.not_shown
+    assert answer.would_help[0] == advice.BLIND
+    assert answers.may_not_list("pods", "") in answer.not_shown
+    assert answers.may_not_read_decisions(5) in answer.not_shown
     victim = explain("pod/data/crunch-0", evidence, NOW)
-    assert victim.sentence == f"Pod data/crunch-0 is gone: it was preempted by {HIDDEN}."
+    assert victim.sentence == answers.pod_was_preempted("data/crunch-0", answers.HIDDEN, "")
 
 
 class Cluster:
@@ -123,15 +126,16 @@ async def test_jobs_of_other_namespaces_are_read_for_how_long_they_run():
     now = datetime(2026, 11, 15, 21, tzinfo=UTC)
     found = explain("pod/mine/w", evidence, now, ahead=True).when
     assert found is not None
-    assert found.sentence == "Pod/mine/w starts in 30 min (2026-11-15 21:30:00)."
+    start = Span(median=1800, low=1800, high=1800, at="2026-11-15T21:30:00Z")
+    name = Reference.parse("Pod/mine/w")
+    said = forecast.when_it_starts(name, start, certain=True, horizon=HORIZON, latest=False)
+    assert found.sentence == said
 
 
 async def test_whoever_may_not_list_jobs_is_told_what_is_missing():
     client: Any = Cluster(jobs=False)
     evidence = await from_cluster(client, Reference.parse("pod/mine/w"))
     assert not evidence.partial
-    assert evidence.not_shown == [
-        "jobs of the whole cluster: you may not list them, nor know how long they run"
-    ]
+    assert evidence.not_shown == [answers.may_not_list_jobs(["jobs"])]
     evidence = await from_cluster(client, Reference.parse("job/mine/w"))
-    assert evidence.not_shown[0] == "jobs in namespace mine: you may not list them"
+    assert evidence.not_shown[0] == answers.may_not_list("jobs", "mine")

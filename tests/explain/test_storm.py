@@ -6,12 +6,17 @@ from typing import Any
 import pytest
 
 from reprieve.explain import Evidence, explain, render
+from reprieve.explain.sentences import advice, answers, changes
 from tests.builders import node, pod_group
 from tests.explain.test_explain import decision, pod, scheduled_false, workload
 
 NOW = datetime(2026, 11, 15, 21, 0, tzinfo=UTC)
 LEAVING = {"deletionTimestamp": "2026-11-15T20:59:00Z"}
 GROUP = pod_group("train", 2, 10, namespace="ml")
+FITS_ON_N = advice.it_fits(["n"], [])
+MORE_IMPORTANT_THAN_BUSY = advice.remedy(
+    [changes.set_priority(51)], advice.its_pods_fit(["n"], ["Pod/ml/busy"])
+)
 
 
 def mark(by: str) -> list[dict[str, Any]]:
@@ -39,9 +44,8 @@ def test_a_group_whose_pods_are_all_leaving_does_not_run():
     ]
     answer = explain("podgroup/ml/train", Evidence([GROUP, *pods]), NOW)
     assert answer.state == "leaving"
-    assert answer.sentence.startswith(
-        "PodGroup ml/train is leaving with 2 pods: it was preempted by PodGroup/ml/big"
-    )
+    reason = mark("ml/big")[0]["message"]
+    assert answer.sentence == answers.group_leaves_preempted("ml/train", 2, "PodGroup/ml/big", reason)
     assert [render.source for render in answer.preempted_by] == ["condition", "condition"]
 
 
@@ -49,13 +53,13 @@ def test_a_group_that_loses_one_pod_still_runs_and_reports_the_loss():
     pods = [pod("t-0", on="n", group="train"), pod("t-1", on="n", group="train", metadata=LEAVING)]
     answer = explain("podgroup/ml/train", Evidence([GROUP, *pods]), NOW)
     assert answer.state == "running"
-    assert "runs with 1 pod, 2 at once needed; 1 more is leaving." in answer.sentence
+    assert answer.sentence == answers.group_runs("ml/train", 1, 2, 1)
 
 
 def test_a_group_that_is_done_has_ended():
     pods = [pod(f"t-{i}", on="n", group="train", status={"phase": "Succeeded"}) for i in range(2)]
     answer = explain("podgroup/ml/train", Evidence([GROUP, *pods]), NOW)
-    assert (answer.state, answer.sentence) == ("finished", "PodGroup ml/train has ended: 2 pods are done.")
+    assert (answer.state, answer.sentence) == ("finished", answers.group_has_ended("ml/train", 2))
 
 
 def test_a_nominated_pod_waits_for_the_pods_that_still_have_to_leave():
@@ -68,24 +72,24 @@ def test_a_nominated_pod_waits_for_the_pods_that_still_have_to_leave():
     ]
     for target in ("podgroup/ml/train", "pod/ml/t-0"):
         answer = explain(target, Evidence(objects), NOW)
-        assert answer.waits_for == ["ml/low to leave n (asked at 2026-11-15T20:59:00Z)"]
-        assert answer.would_help[0].startswith("Only time: it is nominated to its nodes")
+        assert answer.waits_for == [
+            answers.waits_for_pod_to_leave("ml/low", "n", LEAVING["deletionTimestamp"])
+        ]
+        assert answer.would_help[0] == advice.VICTIMS_ARE_LEAVING
 
 
 def test_an_event_alone_gives_preemptor_node_and_reason():
     note = "Preempted by podgroup ml/train (29ef-510b) on node n: it was the least important"
     answer = explain("pod/ml/low", Evidence([], [preempted_event("low", "PodGroup/ml/train", note)]), NOW)
-    assert (
-        answer.sentence
-        == "Pod ml/low is gone: it was preempted by PodGroup/ml/train (it was the least important)."
-    )
+    said = answers.pod_was_preempted("ml/low", "PodGroup/ml/train", "it was the least important")
+    assert answer.sentence == said
     assert (answer.preempted_by[0].node, answer.preempted_by[0].source) == ("n", "event")
 
 
 def test_an_event_of_kube_scheduler_names_no_reason_and_none_is_made_up():
     event = preempted_event("low", "Pod/ml/high", "Preempted by pod 29ef-510b on node n")
     answer = explain("pod/ml/low", Evidence([], [event]), NOW)
-    assert answer.sentence == "Pod ml/low is gone: it was preempted by Pod/ml/high."
+    assert answer.sentence == answers.pod_was_preempted("ml/low", "Pod/ml/high", "")
 
 
 def test_without_records_events_tell_whom_a_unit_and_a_node_lost():
@@ -107,10 +111,10 @@ def test_a_pod_too_large_for_every_node_gets_the_largest_node():
         "huge", cpu="64", priority=10, status={"conditions": scheduled_false("0/1 nodes are available")}
     )
     answer = explain("pod/ml/huge", Evidence([node("n", "2"), huge]), NOW)
-    assert answer.details == ["It asks for 64 cpu, and no node that would take it has more than 2 (n)."]
+    assert answer.details == [advice.no_node_is_large_enough("64", "cpu", "2", "n")]
     assert answer.would_help == [
-        "Ask for at most 2 cpu in the pod: then it fits on n.",
-        "Add a node with 64 cpu free: then it fits.",
+        advice.remedy([changes.ask_for_less("Pod", "cpu", "2")], FITS_ON_N),
+        advice.remedy([changes.add_nodes(1, {"cpu": "64"}, {})], advice.it_fits([], [])),
     ]
 
 
@@ -121,12 +125,12 @@ def test_a_pod_that_can_preempt_nothing_gets_the_priority_that_would_do():
         pod("meek", cpu="2", priority=10, status={"conditions": scheduled_false("0/1 nodes are available")}),
     ]
     answer = explain("pod/ml/meek", Evidence(objects), NOW)
-    assert answer.details == ["It needs 2 cpu free on one node; the most there is now is 1 (n)."]
+    assert answer.details == [advice.no_node_is_free_enough("2", "cpu", "1", "n")]
     assert answer.would_help == [
-        "Give it a priority above 10: then it fits on n, and Pod/ml/equal would make way.",
-        "Free 1 more cpu on node n: then it fits on n.",
-        "Ask for at most 1 cpu in the pod: then it fits on n.",
-        "Add a node with 2 cpu free: then it fits.",
+        advice.remedy([changes.set_priority(11)], advice.it_fits(["n"], ["Pod/ml/equal"])),
+        advice.remedy([changes.free_on_node("n", {"cpu": "1"})], FITS_ON_N),
+        advice.remedy([changes.ask_for_less("Pod", "cpu", "1")], FITS_ON_N),
+        advice.remedy([changes.add_nodes(1, {"cpu": "2"}, {})], advice.it_fits([], [])),
     ]
 
 
@@ -138,7 +142,7 @@ def test_a_group_gets_the_priority_that_would_do():
         *(pod(f"t-{i}", group="train", cpu="1", priority=10) for i in range(2)),
     ]
     lines = explain("podgroup/ml/train", Evidence(objects), NOW).would_help
-    assert "Give it a priority above 50: then its pods fit on n, and Pod/ml/busy would make way." in lines
+    assert MORE_IMPORTANT_THAN_BUSY in lines
 
 
 @pytest.mark.parametrize(
@@ -157,16 +161,13 @@ def test_a_group_learns_which_priority_would_do_however_its_pods_joined(joined: 
         *(pod(f"t-{i}", cpu="1", priority=10, preemptionPolicy="Never", **joined) for i in range(2)),
     ]
     lines = explain("podgroup/ml/train", Evidence(objects), NOW).would_help
-    assert lines[0] == (
-        "Give it a priority above 50: then its pods fit on n, and Pod/ml/busy would make way."
-    )
+    assert lines[0] == MORE_IMPORTANT_THAN_BUSY
 
 
 def test_partial_rights_get_no_advice_that_could_be_wrong():
     alone = pod("a", cpu="1", status={"conditions": scheduled_false("0/1 nodes are available")})
     answer = explain("pod/ml/a", Evidence([node("n", "2"), alone], partial=True), NOW)
-    assert len(answer.would_help) == 1
-    assert "cannot be said from what you may see" in answer.would_help[0]
+    assert answer.would_help == [advice.BLIND]
 
 
 def test_the_victims_of_one_decision_share_a_line():
@@ -176,19 +177,22 @@ def test_the_victims_of_one_decision_share_a_line():
     record["time"] = "2026-11-15T20:59:00.936416Z"
     record["cost"] = {"budgetViolations": 0, "highestPriority": 10, "units": 2, "pods": 3}
     lines = render(explain("podgroup/ml/train", Evidence([], decisions=[record]), NOW).preempted, "victim")
+    time = "2026-11-15T20:59:00Z"
+    notes = [
+        answers.eviction_cost({"highestPriority": 10, "units": 2, "pods": 3}),
+        answers.instead(answers.alternative("on node m", ["Pod/ml/y"])),
+    ]
     assert lines == [
-        "ml/a, ml/b at 2026-11-15T20:59:00Z on m, n: lowest priority",
-        (
-            "ml/c at 2026-11-15T20:59:00Z on n: in the way\n      cost: highest priority 10, 2 units, 3 "
-            "pods\n      instead: on node m: Pod/ml/y would make way"
-        ),
+        answers.evicted(["ml/a", "ml/b"], time, ["m", "n"], "lowest priority"),
+        "\n      ".join([answers.evicted(["ml/c"], time, ["n"], "in the way"), *notes]),
     ]
 
 
 def test_a_node_shows_victims_and_preemptors():
     answer = explain("node/n", Evidence([node("n", "2")], decisions=[decision("Pod/ml/a", "ml/b")]), NOW)
-    assert render(answer.preempted_by, "both")[0].startswith(
-        "ml/b for Pod/ml/a at 2026-11-15T20:59:00Z on n: "
+    first, *_ = render(answer.preempted_by, "both")[0].splitlines()
+    assert first == answers.evicted_for(
+        ["ml/b"], "Pod/ml/a", "2026-11-15T20:59:00Z", ["n"], "lowest priority"
     )
 
 
@@ -214,11 +218,9 @@ def test_a_device_on_nodes_that_do_not_take_the_pod_is_not_a_wrong_name():
     asks = [{"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": "4"}}}]
     waits = pod("p", status={"conditions": scheduled_false("0/3 nodes are available")}, containers=asks)
     answer = explain("pod/ml/p", Evidence([node("n", "8"), *have, waits]), NOW)
-    assert answer.details == [
-        "It asks for 4 nvidia.com/gpu, and no node that would take it has any; gpu-0, gpu-1 have, and would "
-        "not take it."
-    ]
-    assert "toleration for nvidia.com/gpu=present:NoSchedule" in answer.would_help[0]
+    assert answer.details == [advice.only_others_have("4", "nvidia.com/gpu", ["gpu-0", "gpu-1"])]
+    tolerate = changes.tolerate("Pod", [taint])
+    assert answer.would_help[0] == advice.remedy([tolerate], advice.it_fits(["gpu-0"], []))
 
 
 def test_a_device_that_no_node_has_is_not_to_be_freed_and_its_name_is_doubted():
@@ -228,8 +230,6 @@ def test_a_device_that_no_node_has_is_not_to_be_freed_and_its_name_is_doubted():
     asks = [{"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpus": "1"}}}]
     waits = pod("p", status={"conditions": scheduled_false("0/1 nodes are available")}, containers=asks)
     answer = explain("pod/ml/p", Evidence([have, waits]), NOW)
-    assert answer.details == [
-        "It asks for 1 nvidia.com/gpus, and no node that would take it has any; "
-        "did you mean 'nvidia.com/gpu'?"
-    ]
-    assert answer.would_help == ["Add a node with 1 nvidia.com/gpus free: then it fits."]
+    assert answer.details == [advice.no_node_has("1", "nvidia.com/gpus", ["nvidia.com/gpu"])]
+    add = changes.add_nodes(1, {"nvidia.com/gpus": "1"}, {})
+    assert answer.would_help == [advice.remedy([add], advice.it_fits([], []))]

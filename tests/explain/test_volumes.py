@@ -7,7 +7,9 @@ import pytest
 
 import reprieve
 from reprieve.explain import explain
+from reprieve.explain.advice.node_changes import EndPods
 from reprieve.explain.evidence import Evidence
+from reprieve.explain.sentences import advice, changes
 from tests.builders import pod
 from tests.preemption.test_volume_rules import (
     BAD,
@@ -25,16 +27,16 @@ NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 ONCE: Document = {"accessModes": ["ReadWriteOncePod"]}
 DISK: list[Document] = [{"name": "d", "gcePersistentDisk": {"pdName": "disk-1"}}]
 FREED: dict[str, list[Document]] = {
-    "can have no more volumes of csi.example.com": [
+    changes.no_more_volumes("a", ["csi.example.com"]): [
         host("a"), limited("a", 1), waiting_class(), *csi_bound("held"), claim("new"),
         using("other", "held", on="a"), using("p", "new"),
     ],
-    "only one pod may use their claim": [
+    changes.CLAIM_FOR_ONE_POD: [
         host("a"), claim("one", volume="pv", spec=ONCE),
         volume("pv", claimRef={"namespace": "default", "name": "one", "uid": "u-one"}),
         using("other", "one", on="a"), using("p", "one"),
     ],
-    "a disk cannot be shared with them": [
+    changes.DISK_NOT_SHARED: [
         host("a"), pod("other", volumes=DISK, on="a"), pod("p", volumes=DISK),
     ],
 }  # fmt: skip
@@ -43,9 +45,8 @@ FREED: dict[str, list[Document]] = {
 @pytest.mark.parametrize("why", FREED)
 def test_ending_who_holds_what_the_pod_needs_is_advised_and_helps(why: str) -> None:
     answer: Any = explain("Pod/default/p", Evidence(FREED[why]), NOW)
-    advised = [each.sentence for each in answer.remedies if why in each.sentence]
-    assert advised, [each.sentence for each in answer.remedies]
-    assert "default/other" in advised[0]
+    advised = [change for each in answer.remedies for change in each.changes]
+    assert EndPods(pods=["default/other"], why=why) in advised
     left = [each for each in FREED[why] if each["metadata"]["name"] != "other"]
     assert reprieve.plan(left, "Pod/default/p").outcome == "scheduled"
 
@@ -58,9 +59,9 @@ def test_claims_that_cannot_be_used_are_explained(objects: list[Document], text:
 
 
 HELD = {
-    "can have no more volumes of csi.example.com": "evicting it frees 1 slot of csi.example.com on a",
-    "only one pod may use their claim": "it uses the claim default/one, which only one pod may use",
-    "a disk cannot be shared with them": "it holds the disk disk-1",
+    changes.no_more_volumes("a", ["csi.example.com"]): "evicting it frees 1 slot of csi.example.com on a",
+    changes.CLAIM_FOR_ONE_POD: "it uses the claim default/one, which only one pod may use",
+    changes.DISK_NOT_SHARED: "it holds the disk disk-1",
 }
 
 
@@ -71,6 +72,7 @@ def test_a_victim_that_holds_what_the_pod_needs_is_named_with_that_reason(why: s
         for each in FREED[why]
     ]
     answer: Any = explain("Pod/default/p", Evidence(documents), NOW)
-    named = [sentence for sentence in answer.would_help if sentence.startswith("default/other: ")]
-    assert len(named) == 1, answer.would_help
-    assert HELD[why] in named[0]
+    plan: Any = reprieve.plan(documents, "Pod/default/p", now=NOW)
+    (victim,) = plan.victims
+    assert HELD[why] in victim.reason
+    assert advice.why_victim("default/other", victim.reason) in answer.would_help

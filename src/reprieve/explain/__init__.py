@@ -22,6 +22,7 @@ from reprieve.explain.owners import explain_owner
 from reprieve.explain.pods import explain_group, explain_pod
 from reprieve.explain.queues import explain_queue
 from reprieve.explain.quota import explain_workload
+from reprieve.explain.sentences import answers
 from reprieve.explain.suggest import suggestions
 from reprieve.explain.trees import explain_tree
 from reprieve.explain.wording import in_plain_words
@@ -74,7 +75,7 @@ def explain(
     answer.would_help = [line for line in answer.would_help if line not in answer.waits_for]
     answer.not_shown.extend(evidence.not_shown)
     if answer.state in ("gone", "unknown") and (meant := suggestions(named, evidence)):
-        answer.details.append(f"Did you mean {' or '.join(map(str, meant))}?")
+        answer.details.append(answers.did_you_mean([str(each) for each in meant]))
     if ahead and answer.state == "waiting":
         answer.when = look_ahead(named, evidence, now, config)
     return answer

@@ -7,6 +7,7 @@ from typing import Any
 from reprieve.config import Configuration
 from reprieve.explain.answer import Ahead
 from reprieve.explain.evidence import Evidence
+from reprieve.explain.sentences import answers
 from reprieve.forecast import Forecast, TooMuchWork, when_all
 from reprieve.objects import Reference, ReprieveError
 from reprieve.whatif import parse_target
@@ -34,7 +35,7 @@ def look_ahead(
     except TooMuchWork:
         return _elsewhere(target)
     except ReprieveError as error:
-        return Ahead(outcome="unsaid", sentence=f"When it starts cannot be said: {error}.")
+        return Ahead(outcome="unsaid", sentence=answers.start_cannot_be_said(str(error)))
     return _told(found, evidence)
 
 
@@ -59,4 +60,4 @@ def _all_read(names: tuple[str, ...], evidence: Evidence) -> bool:
 
 
 def _elsewhere(target: Reference | str) -> Ahead:
-    return Ahead(outcome="unsaid", sentence=f"When it starts: ask `reprieve when {target}`.")
+    return Ahead(outcome="unsaid", sentence=answers.ask_when_it_starts(str(target)))

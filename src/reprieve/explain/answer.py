@@ -7,10 +7,10 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from reprieve.explain.advice.remedy import Remedy
+from reprieve.explain.sentences import answers
 from reprieve.forecast import Span
-from reprieve.objects import some, well_known
+from reprieve.objects import well_known
 
-NAMED = 5
 Side = Literal["by", "victim", "both"]
 """Which side of an eviction the reader does not know yet."""
 
@@ -100,40 +100,21 @@ def render(evictions: Iterable[Eviction], side: Side) -> list[str]:
 
 def _line(evictions: Sequence[Eviction], side: Side) -> str:
     first = evictions[0]
-    by = first.by or "somebody"
-    victims = some(sorted({each.victim for each in evictions}), NAMED, "pods")
-    who = {"by": by, "victim": victims, "both": f"{victims} for {by}"}[side]
+    victims = sorted({each.victim for each in evictions})
     nodes = sorted({each.node for each in evictions if each.node})
-    parts = [
-        who,
-        f"at {_seconds(first.time)}" if first.time else "",
-        f"on {some(nodes, NAMED, 'nodes')}" if nodes else "",
-    ]
-    text = " ".join(part for part in parts if part)
-    return f"{text}: {first.reason}" if first.reason else text
+    time = _seconds(first.time)
+    if side == "by":
+        return answers.evicted_by(first.by, time, nodes, first.reason)
+    if side == "victim":
+        return answers.evicted(victims, time, nodes, first.reason)
+    return answers.evicted_for(victims, first.by, time, nodes, first.reason)
 
 
 def _footnotes(eviction: Eviction) -> str:
-    cost = ", ".join(_cost(name, value) for name, value in eviction.cost.items() if name in _COSTS and value)
-    lines = [f"cost: {cost}"] if cost else []
-    lines += [f"instead: {alternative}" for alternative in eviction.alternatives]
+    cost = answers.eviction_cost(eviction.cost)
+    lines = [cost] if cost else []
+    lines += [answers.instead(alternative) for alternative in eviction.alternatives]
     return "".join(f"\n      {line}" for line in lines)
-
-
-_COSTS = {
-    "budgetViolations": "broken budget",
-    "units": "unit",
-    "pods": "pod",
-    "groups": "disrupted group",
-    "highestPriority": "",
-    "lostPodSeconds": "lost pod second",
-}
-
-
-def _cost(name: str, value: float) -> str:
-    if name == "highestPriority":
-        return f"highest priority {value:g}"
-    return f"{value:g} {_COSTS[name]}{'' if value == 1 else 's'}"
 
 
 def _seconds(time: str) -> str:

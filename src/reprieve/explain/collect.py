@@ -12,6 +12,7 @@ import msgspec
 
 from reprieve.explain.evidence import Evidence
 from reprieve.explain.redaction import namespaces_of, without
+from reprieve.explain.sentences import answers
 from reprieve.jobs import JobKinds
 from reprieve.kube import (
     EVENTS,
@@ -65,8 +66,7 @@ async def _jobs(
         if resource in own:
             found += await _readable(client, resource, target.namespace, not_shown, only_there=True)
     if hidden:
-        text = f"{', '.join(hidden)} of the whole cluster: you may not list them, nor know how long they run"
-        not_shown.append(text)
+        not_shown.append(answers.may_not_list_jobs(hidden))
     return found
 
 
@@ -95,8 +95,7 @@ async def _readable(
         listed = await _listed(client, resource, scope)
         if listed is not None:
             return listed
-        where = f"in namespace {scope}" if scope else "of the whole cluster"
-        not_shown.append(f"{resource.plural} {where}: you may not list them")
+        not_shown.append(answers.may_not_list(resource.plural, scope))
     return []
 
 
@@ -121,8 +120,7 @@ async def _visible(
     allowed = await asyncio.gather(*(_may_read(client, namespace) for namespace in namespaces))
     hidden = {namespace for namespace, yes in zip(namespaces, allowed, strict=True) if not yes}
     if hidden:
-        where = "1 namespace" if len(hidden) == 1 else f"{len(hidden)} namespaces"
-        not_shown.append(f"decisions about pods in {where}: you may not read pods there")
+        not_shown.append(answers.may_not_read_decisions(len(hidden)))
     return [without(decision, hidden) for decision in decisions]
 
 

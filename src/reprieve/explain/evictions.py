@@ -10,6 +10,7 @@ from typing import Any
 
 from reprieve.explain.answer import Eviction
 from reprieve.explain.evidence import Evidence, event_text, event_time, key_of, referenced
+from reprieve.explain.sentences import answers
 from reprieve.objects import Document, Reference, condition_of, well_known
 from reprieve.quota import DUE_TO
 from reprieve.scheduler import marks
@@ -59,14 +60,13 @@ def evictions_of_workload(key: str, workload: Document | None, evidence: Evidenc
     preempted = condition_of(workload, well_known.PREEMPTED)
     if recorded or preempted.get("status") != "True":
         return recorded
-    message = str(preempted.get("message", ""))
-    due_to = _in_full(str(preempted.get("reason", "")))
+    message, reason = (str(preempted.get(field, "")) for field in ("message", "reason"))
     return [
         Eviction(
             by=_workload_with(_WORKLOAD.search(message), evidence),
             victim=key,
             time=str(preempted.get("lastTransitionTime", "")),
-            reason=due_to if due_to.startswith("due to") else f"{due_to}: {message}".strip(": "),
+            reason=_in_full(reason) if reason in DUE_TO else answers.reason_and_message(reason, message),
             source="condition",
         )
     ]
@@ -74,9 +74,7 @@ def evictions_of_workload(key: str, workload: Document | None, evidence: Evidenc
 
 def in_words(alternative: Mapping[str, Any]) -> str:
     """An alternative of a plan or a decision, as a sentence."""
-    victims = alternative.get("victims") or ()
-    who = f"{', '.join(victims)} would make way" if victims else "nobody would have to go"
-    return f"{alternative.get('title', 'otherwise')}: {who}"
+    return answers.alternative(alternative.get("title", ""), alternative.get("victims") or ())
 
 
 def _from_all(evidence: Evidence) -> Iterator[Eviction]:
@@ -119,7 +117,7 @@ def _from_record(decision: Mapping[str, Any], victim: Mapping[str, Any]) -> Evic
 
 def _in_full(reason: str) -> str:
     """A quota preemption's reason is one word in a record."""
-    return f"due to {DUE_TO[reason]}" if reason in DUE_TO else reason
+    return answers.evicted_due_to(DUE_TO[reason]) if reason in DUE_TO else reason
 
 
 def _from_condition(pod: Document) -> Eviction | None:

@@ -8,18 +8,10 @@ from reprieve.explain.answer import Explanation
 from reprieve.explain.evictions import evictions_on
 from reprieve.explain.evidence import Evidence, key_of
 from reprieve.explain.pods import ended
-from reprieve.objects import Reference, condition_of, counted, is_or_are, well_known
+from reprieve.explain.sentences import answers
+from reprieve.objects import Reference, condition_of, well_known
 
 SHOWN = 10
-
-
-def _sentence(name: str, here: int, leaving: int, nominated: int) -> str:
-    text = f"Node {name} runs {counted(here, 'pod') if here else 'no pod'}"
-    if leaving:
-        text += f", {leaving} of which {is_or_are(leaving)} leaving"
-    if nominated:
-        text += f"; {nominated} more {is_or_are(nominated)} nominated to it"
-    return f"{text}."
 
 
 def explain_node(
@@ -30,7 +22,7 @@ def explain_node(
 ) -> Explanation:
     node = evidence.find("Node", target.name)
     if node is None:
-        return Explanation(for_=str(target), state="gone", sentence=f"There is no node {target.name}.")
+        return Explanation(for_=str(target), state="gone", sentence=answers.no_such_node(target.name))
     pods = list(evidence.of_kind("Pod"))
     here = [p for p in pods if (p.get("spec") or {}).get("nodeName") == target.name and not ended(p)]
     nominated = [p for p in pods if (p.get("status") or {}).get("nominatedNodeName") == target.name]
@@ -41,16 +33,13 @@ def explain_node(
     answer = Explanation(
         for_=str(target),
         state="ready" if ready and not cordoned else "not-ready",
-        sentence=_sentence(target.name, len(here), len(leaving), len(nominated)),
+        sentence=answers.node_runs(target.name, len(here), len(leaving), len(nominated)),
         preempted_by=evictions_on(target.name, evidence),
     )
     if cordoned:
-        answer.details.append(
-            "It is cordoned: nothing new is placed here (kubectl uncordon takes that back)."
-        )
+        answer.details.append(answers.NODE_IS_CORDONED)
     if not ready:
-        answer.details.append(
-            f"It is not ready: {condition_of(node, 'Ready').get('message') or 'no reason given'}"
-        )
-    answer.details += [f"{key_of(p)} is nominated to it." for p in nominated[:SHOWN]]
+        message = condition_of(node, well_known.READY).get("message", "")
+        answer.details.append(answers.node_is_not_ready(message))
+    answer.details += [answers.nominated_to_node(key_of(p)) for p in nominated[:SHOWN]]
     return answer

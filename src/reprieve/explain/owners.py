@@ -12,23 +12,20 @@ from typing import Any
 from reprieve.explain.answer import Advice, Eviction, Explanation
 from reprieve.explain.evictions import evictions_named, evictions_of_pod
 from reprieve.explain.evidence import Evidence, key_of
-from reprieve.explain.pods import Members, explain_pod, members_of
-from reprieve.explain.quota import explain_workload, without_place
+from reprieve.explain.pods import Members, cause_of_waiting, explain_pod, members_of
+from reprieve.explain.quota import explain_workload, state_of_workload, without_place
+from reprieve.explain.sentences import answers
 from reprieve.jobs import JobKinds, ending, pod_sets, suspended_by
 from reprieve.objects import (
     Document,
     InvalidObject,
     Reference,
     condition_of,
-    counted,
     has_condition,
-    is_or_are,
-    some,
     well_known,
 )
 
 CAUSES_SHOWN = 3
-NAMED = 5
 KINDS = JobKinds()
 REPLICATED = ("Deployment", "ReplicaSet", "StatefulSet")
 
@@ -39,7 +36,7 @@ def explain_owner(
     owner = evidence.find(target.kind, target.key)
     if owner is None:
         return Explanation(
-            for_=str(target), state="gone", sentence=f"There is no {target.kind} {target.key}."
+            for_=str(target), state="gone", sentence=answers.there_is_no(target.kind, target.key)
         )
     pods = list(_pods_of(owner, evidence))
     members = members_of(pods)
@@ -50,17 +47,18 @@ def explain_owner(
         preempted_by=_evictions(target, owner, pods, evidence),
     )
     workload = _workload(owner, evidence)
-    ended = _ended(owner)
-    if ended:
-        answer.state, answer.sentence = "finished", f"{target.kind} {target.key} has ended: {ended}"
+    ended = ending(owner)
+    if ended is not None:
+        message = ended.get("message") or ended.get("reason") or ""
+        answer.state = "finished"
+        answer.sentence = answers.owner_has_ended(target.kind, target.key, ended["type"], message)
     elif workload is not None and not (pods and has_condition(workload, well_known.ADMITTED)):
         _through_workload(answer, target, workload, evidence, config, now)
     elif members.waiting:
         _why_pods_wait(answer, members.waiting, evidence, config, now)
         answer.details += without_place(workload) if workload is not None else []
     elif not pods:
-        answer.state, why = _without_pods(target, owner)
-        answer.sentence = f"{target.kind} {target.key} {why}"
+        answer.state, answer.sentence = _without_pods(target, owner)
     return answer
 
 
@@ -102,15 +100,15 @@ def _owns(owner: Document, document: Document) -> bool:
 def _sentence(target: Reference, owner: Document, members: Members) -> str:
     running, waiting, leaving, done = (len(pods) for pods in members)
     wanted = max(running, _wanted(owner) or 0)
-    missing = f"{running} of " if wanted > running else ""
-    parts = [f"{missing}{counted(wanted, 'pod')} {'runs' if wanted == 1 else 'run'}"]
-    if waiting:
-        parts.append(f"{waiting} {'waits' if waiting == 1 else 'wait'}")
-    if leaving:
-        parts.append(f"{leaving} {is_or_are(leaving)} leaving")
-    if done:
-        parts.append(f"{done} {is_or_are(done)} done")
-    return f"{target.kind} {target.key}: {', '.join(parts)}."
+    return answers.owner_has_pods(
+        target.kind,
+        target.key,
+        running=running,
+        wanted=wanted,
+        waiting=waiting,
+        leaving=leaving,
+        done=done,
+    )
 
 
 def _wanted(owner: Document) -> int | None:
@@ -131,34 +129,19 @@ def _wanted(owner: Document) -> int | None:
         return None  # a runtime that is not shown, or a kind that has changed
 
 
-def _ended(owner: Document) -> str:
-    """How a job ended; empty while it has not."""
-    condition = ending(owner)
-    if condition is None:
-        return ""
-    return f"{condition['type']}. {condition.get('message') or condition.get('reason') or ''}".strip()
-
-
 def _without_pods(target: Reference, owner: Document) -> tuple[str, str]:
-    """(state, the rest of a sentence) for an owner that has no pods at all."""
+    """(state, sentence) for an owner that has no pods at all."""
     spec, labels = owner.get("spec") or {}, (owner.get("metadata") or {}).get("labels") or {}
-    queue = labels.get(well_known.QUEUE_LABEL)
-    suspend = suspended_by(owner, KINDS)
+    queue, suspend = labels.get(well_known.QUEUE_LABEL), suspended_by(owner, KINDS)
+    if suspend and queue:
+        return "waiting", answers.owner_without_workload(target.kind, target.key, queue)
     if suspend:
-        if queue:
-            return "waiting", (
-                f"waits for quota in LocalQueue {queue}, but has no Workload: no quota controller has seen "
-                "it. Is one running (reprieve run --controllers quota)?"
-            )
-        return (
-            "stopped",
-            f"is suspended ({suspend}: true), and nothing but a change of that field starts it.",
-        )
+        return "stopped", answers.owner_is_suspended(target.kind, target.key, suspend)
     if target.kind == "CronJob":
-        return "active", f"has no pods now; its schedule is {spec.get('schedule') or 'missing'}."
+        return "active", answers.owner_is_scheduled(target.kind, target.key, spec.get("schedule", ""))
     if _wanted(owner) == 0:
-        return "stopped", "wants no pods (replicas or parallelism is 0)."
-    return "unknown", "has no pods here: no controller has created any, or they are not among the objects."
+        return "stopped", answers.owner_wants_no_pods(target.kind, target.key)
+    return "unknown", answers.owner_has_no_pods(target.kind, target.key)
 
 
 # --- why it waits -------------------------------------------------------------------------------------------
@@ -179,10 +162,8 @@ def _through_workload(
 ) -> None:
     """It has no pods, or none that may run: what its workload waits for is what it waits for."""
     found = explain_workload(Reference.of("Workload", key_of(workload)), evidence, config, now)
-    answer.state = found.state
-    answer.sentence = found.sentence.replace(
-        f"Workload {key_of(workload)}", f"{target.kind} {target.key} (Workload {key_of(workload)})", 1
-    )
+    named = answers.owner_with_workload(target.kind, target.key, key_of(workload))
+    answer.state, answer.sentence = state_of_workload(named, workload)
     answer.details += found.details
     answer.waits_for, answer.preempted = found.waits_for, found.preempted
     answer.preempted_by = [*found.preempted_by, *answer.preempted_by]
@@ -203,15 +184,15 @@ def _why_pods_wait(
         by_cause.setdefault(message, []).append(pod)
     for pods in list(by_cause.values())[:CAUSES_SHOWN]:
         found = explain_pod(Reference.of("Pod", key_of(pods[0])), evidence, config, now)
-        cause = found.sentence.partition(" waits: ")[2] or found.sentence
-        who = some([key_of(pod) for pod in pods], NAMED)
-        answer.waits_for.append(f"{counted(len(pods), 'pod')} ({who}): {cause}")
-        first = f"{key_of(pods[0])}: " if len(waiting) > 1 else ""
-        lines = [first + line for line in found.would_help]
+        cause = cause_of_waiting(pods[0]) or found.sentence
+        answer.waits_for.append(answers.pods_wait_for([key_of(pod) for pod in pods], cause))
+        lines = found.would_help
+        if len(waiting) > 1:
+            lines = [answers.about(key_of(pods[0]), line) for line in lines]
         remedies = [each for each in found.remedies if each not in answer.remedies]
         answer.advise(Advice([*answer.would_help, *lines], [*answer.remedies, *remedies], found.details))
     if len(by_cause) > CAUSES_SHOWN:
-        answer.details.append(f"{counted(len(by_cause) - CAUSES_SHOWN, 'more cause')} not shown.")
+        answer.details.append(answers.causes_not_shown(len(by_cause) - CAUSES_SHOWN))
 
 
 def _evictions(

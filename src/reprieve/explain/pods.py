@@ -9,15 +9,15 @@ from reprieve.explain.advice.give import advice
 from reprieve.explain.answer import Advice, Eviction, Explanation
 from reprieve.explain.evictions import evictions_by, evictions_of_group, evictions_of_pod
 from reprieve.explain.evidence import Evidence, key_of
+from reprieve.explain.sentences import advice as advised
+from reprieve.explain.sentences import answers
 from reprieve.explain.wording import in_plain_words
 from reprieve.objects import (
     Document,
     Reference,
     condition_of,
-    counted,
     group_key,
     has_condition,
-    is_or_are,
     well_known,
 )
 
@@ -41,21 +41,18 @@ def explain_pod(
         preempted=evictions_by(str(unit), evidence),
     )
     if group:
-        answer.details.append(f"It belongs to PodGroup {group}.")
+        answer.details.append(answers.belongs_to_group(group))
     if state in ("waiting", "running") and evictions:
-        answer.details.append(f"An earlier pod of this name was preempted{_by(evictions[0])}.")
+        answer.details.append(answers.earlier_pod_preempted(evictions[0].by, evictions[0].reason))
     if state != "waiting" or pod is None:
         return answer
     known = evidence.find("PodGroup", group) if group else None
     nomination = _nomination_of([pod], evidence)
     if nomination.holds:
         answer.waits_for = nomination.leaving
-        answer.would_help = [nomination.advice]
+        answer.would_help = [advised.VICTIMS_ARE_LEAVING]
     elif group and known is None:
-        answer.waits_for = [
-            *_waits_for(pod, None),
-            f"PodGroup {group}, which does not exist or may not be seen",
-        ]
+        answer.waits_for = [*_waits_for(pod, None), answers.waits_for_missing_group(group)]
         answer.advise(advice(unit, evidence, config, now))
     else:
         answer.waits_for = [*_waits_for(pod, known), *_foreign(pod, config)]
@@ -68,9 +65,7 @@ def _foreign(pod: Document, config: Mapping[str, Any] | None) -> list[str]:
     name = str((pod.get("spec") or {}).get("schedulerName") or "")
     if not name or name in Configuration.load(config).scheduler.known_names:
         return []
-    return [
-        f"the scheduler {name}, which is not Reprieve's: whether it will place the pod cannot be said here"
-    ]
+    return [answers.waits_for_other_scheduler(name)]
 
 
 def _advice(
@@ -81,16 +76,13 @@ def _advice(
     held = any(gate.get("name") == well_known.ADMISSION_GATE for gate in gates)
     if not held and condition_of(pod, well_known.POD_SCHEDULED).get("reason") != well_known.WAITING_FOR_QUOTA:
         return advice(unit, evidence, config, now)
-    text = "Quota: it is not tried on any node, and preempts nobody, before its Workload is admitted."
     workload = _workload_of(unit, pod, evidence)
     if workload is None:
-        return Advice([text])
+        return Advice([advised.QUOTA_FIRST])
     if has_condition(workload, well_known.ADMITTED):
-        return Advice(
-            [text, f"Workload {key_of(workload)} is admitted: the quota controller releases its pods."]
-        )
+        return Advice([advised.QUOTA_FIRST, advised.workload_is_admitted(key_of(workload))])
     found = advice(Reference.of("Workload", key_of(workload)), evidence, config, now)
-    lines = [text, f"It waits for Workload {key_of(workload)}; what would help that:", *found.lines]
+    lines = [advised.QUOTA_FIRST, advised.waits_for_workload(key_of(workload)), *found.lines]
     return Advice(lines, found.remedies, found.facts)
 
 
@@ -111,13 +103,6 @@ def ended(pod: Document) -> bool:
     return (pod.get("status") or {}).get("phase") in well_known.TERMINAL_PHASES
 
 
-def _by(eviction: Eviction) -> str:
-    """` by PodGroup/ml/train (why)`, as far as it is known."""
-    if eviction.by:
-        return f" by {eviction.by}" + (f" ({eviction.reason})" if eviction.reason else "")
-    return f": {eviction.reason}" if eviction.reason else ""
-
-
 def _waits_for(pod: Document, group: Document | None) -> list[str]:
     reasons = [condition_of(pod, well_known.POD_SCHEDULED).get("message", "")]
     reasons.append(condition_of(group, well_known.POD_GROUP_SCHEDULED).get("message", ""))
@@ -126,29 +111,37 @@ def _waits_for(pod: Document, group: Document | None) -> list[str]:
 
 
 def _state(target: Reference, pod: Document | None, evictions: list[Eviction]) -> tuple[str, str]:
-    name = f"Pod {target.key}"
+    name, last = target.key, evictions[0] if evictions else None
     if pod is None:
-        if evictions:
-            return "preempted", f"{name} is gone: it was preempted{_by(evictions[0])}."
-        return "gone", f"There is no pod {target.key}, and no record or event tells of it."
+        if last:
+            return "preempted", answers.pod_was_preempted(name, last.by, last.reason)
+        return "gone", answers.no_such_pod(name)
     status, spec = pod.get("status") or {}, pod.get("spec") or {}
     if ended(pod):
-        return "finished", f"{name} has ended: {status['phase']}."
+        return "finished", answers.pod_has_ended(name, status["phase"])
     if (pod.get("metadata") or {}).get("deletionTimestamp"):
-        if evictions:
-            return "leaving", f"{name} is leaving: it was preempted{_by(evictions[0])}."
-        return "leaving", f"{name} is leaving: somebody deleted it; it was not preempted."
+        if last:
+            return "leaving", answers.pod_leaves_preempted(name, last.by, last.reason)
+        return "leaving", answers.pod_leaves_deleted(name)
     if spec.get("nodeName"):
-        return "running", f"{name} runs on node {spec['nodeName']}."
-    if spec.get("schedulingGates"):
-        gates = [str(gate.get("name", "?")) for gate in spec["schedulingGates"]]
-        noun = "gate" if len(gates) == 1 else "gates"
-        return "waiting", f"{name} waits: it is held by the scheduling {noun} {', '.join(gates)}."
-    if status.get("nominatedNodeName"):
-        node = status["nominatedNodeName"]
-        return "waiting", f"{name} waits for its place on node {node}: victims there are still leaving."
-    reason = condition_of(pod, well_known.POD_SCHEDULED).get("message") or "no scheduler has looked at it yet"
-    return "waiting", f"{name} waits: {in_plain_words(reason)}"
+        return "running", answers.pod_runs(name, spec["nodeName"])
+    cause = cause_of_waiting(pod)
+    return "waiting", (
+        answers.pod_waits(name, cause)
+        if cause
+        else answers.pod_waits_for_victims(name, status["nominatedNodeName"])
+    )
+
+
+def cause_of_waiting(pod: Document) -> str:
+    """Why a pod has no node; empty where it is nominated to one, and victims there are still leaving."""
+    gates = (pod.get("spec") or {}).get("schedulingGates")
+    if gates:
+        return answers.held_by_gates([str(gate.get("name", "?")) for gate in gates])
+    if (pod.get("status") or {}).get("nominatedNodeName"):
+        return ""
+    message = condition_of(pod, well_known.POD_SCHEDULED).get("message")
+    return in_plain_words(message or answers.NO_SCHEDULER_LOOKED)
 
 
 class Members(NamedTuple):
@@ -191,12 +184,10 @@ def described_group(target: Reference, evidence: Evidence) -> tuple[Explanation,
         preempted=evictions_by(str(target), evidence),
     )
     if group is None and pods:
-        answer.details.append(
-            "Pods name this group, but the PodGroup object does not exist (or may not be seen)."
-        )
+        answer.details.append(answers.GROUP_OBJECT_MISSING)
     above = ((group or {}).get("spec") or {}).get("parentCompositePodGroupName")
     if above:
-        answer.details.append(f"It waits and is placed with the tree of CompositePodGroup {above}.")
+        answer.details.append(answers.placed_with_tree(above))
     return answer, group, members
 
 
@@ -211,7 +202,7 @@ def advise_waiting(
     """What would help a group, or a tree of groups, of which these pods wait; time alone if victims leave."""
     nomination = _nomination_of(waiting, evidence)
     if nomination.holds:
-        answer.waits_for, answer.would_help = nomination.leaving, [nomination.advice]
+        answer.waits_for, answer.would_help = nomination.leaving, [advised.VICTIMS_ARE_LEAVING]
     else:
         answer.advise(_advice(unit, waiting[0], evidence, config, now))
 
@@ -235,26 +226,27 @@ def members_of(pods: list[Document]) -> Members:
 
 
 def _sentence(target: Reference, group: Document | None, members: Members, evicted: list[Eviction]) -> str:
-    name = f"PodGroup {target.key}"
+    name, last = target.key, evicted[0] if evicted else None
     running, waiting, leaving, done = (len(pods) for pods in members)
-    lost = f" It was preempted{_by(evicted[0])}." if evicted else ""
     if group is None and not any(members):
-        if evicted:
-            return f"{name} is gone: it was preempted{_by(evicted[0])}."
-        return f"There is no pod group {target.key}, and no pod names it."
-    need = (((group or {}).get("spec") or {}).get("schedulingPolicy") or {}).get("gang", {}).get("minCount")
-    at_once = f", {need} at once needed" if need else ""
-    more = f"; {leaving} more {is_or_are(leaving)} leaving" if leaving else ""
+        return (
+            answers.group_was_preempted(name, last.by, last.reason) if last else answers.no_such_group(name)
+        )
+    policy = ((group or {}).get("spec") or {}).get("schedulingPolicy") or {}
+    at_once = policy.get("gang", {}).get("minCount") or 0
     if waiting:
-        return f"{name} waits with {waiting} of {counted(running + waiting, 'pod')}{at_once}{more}.{lost}"
-    if running:
-        return f"{name} runs with {counted(running, 'pod')}{at_once}{more}.{lost}"
-    if leaving:
-        why = f"it was preempted{_by(evicted[0])}" if evicted else "somebody deleted it; it was not preempted"
-        return f"{name} is leaving with {counted(leaving, 'pod')}: {why}."
-    if done:
-        return f"{name} has ended: {counted(done, 'pod')} {is_or_are(done)} done."
-    return f"{name} has no pods{at_once}.{lost}"
+        said = answers.group_waits(name, waiting, running + waiting, at_once, leaving)
+    elif running:
+        said = answers.group_runs(name, running, at_once, leaving)
+    elif leaving:
+        if last:
+            return answers.group_leaves_preempted(name, leaving, last.by, last.reason)
+        return answers.group_leaves_deleted(name, leaving)
+    elif done:
+        return answers.group_has_ended(name, done)
+    else:
+        said = answers.group_has_no_pods(name, at_once)
+    return f"{said} {answers.it_was_preempted(last.by, last.reason)}" if last else said
 
 
 class Nomination(NamedTuple):
@@ -269,13 +261,6 @@ class Nomination(NamedTuple):
         """Every waiting pod has a node, and victims there are still leaving."""
         return bool(self.nodes and self.leaving)
 
-    @property
-    def advice(self) -> str:
-        return (
-            "Only time: it is nominated to its nodes and starts when those pods have ended; "
-            "a finalizer or a long grace period can delay them."
-        )
-
 
 def _nomination_of(waiting: list[Document], evidence: Evidence) -> Nomination:
     """The nomination of all these waiting pods; a group with pods that have no node yet has none."""
@@ -283,14 +268,11 @@ def _nomination_of(waiting: list[Document], evidence: Evidence) -> Nomination:
     if not all(nodes):
         return Nomination([], [])
     leaving = [
-        f"{key_of(pod)} to leave {node} (asked at {since})"
+        answers.waits_for_pod_to_leave(key_of(pod), node, since)
         for pod in evidence.of_kind("Pod")
         if (node := (pod.get("spec") or {}).get("nodeName")) in nodes
         and (since := (pod.get("metadata") or {}).get("deletionTimestamp"))
     ]
-    hidden = (
-        [f"{counted(len(leaving) - LEAVING_SHOWN, 'more pod')} to leave"]
-        if len(leaving) > LEAVING_SHOWN
-        else []
-    )
+    more = len(leaving) - LEAVING_SHOWN
+    hidden = [answers.waits_for_more_pods(more)] if more > 0 else []
     return Nomination(sorted(set(nodes)), [*leaving[:LEAVING_SHOWN], *hidden])

@@ -8,12 +8,12 @@ from reprieve.config import Configuration
 from reprieve.explain.advice.give import advice
 from reprieve.explain.answer import Advice, Explanation
 from reprieve.explain.evidence import Evidence, key_of
+from reprieve.explain.sentences import answers
 from reprieve.objects import (
     Document,
     Reference,
     ReprieveError,
     condition_of,
-    counted,
     decode_all,
     has_condition,
     well_known,
@@ -32,7 +32,7 @@ def explain_queue(
     queue = evidence.find(target.kind, target.key)
     if queue is None:
         return Explanation(
-            for_=str(target), state="gone", sentence=f"There is no {target.kind} {target.key}."
+            for_=str(target), state="gone", sentence=answers.there_is_no(target.kind, target.key)
         )
     workloads = [w for w in evidence.of_kind("Workload") if _belongs(w, target, evidence)]
     admitted = [w for w in workloads if has_condition(w, well_known.QUOTA_RESERVED)]
@@ -41,22 +41,22 @@ def explain_queue(
     answer = Explanation(
         for_=str(target),
         state="stopped" if why else "active",
-        sentence=f"{target.kind} {target.key} {f'admits nothing: {why}' if why else 'is active'}; "
-        f"{_number(len(admitted), 'hold')} quota, {_number(len(waiting), 'wait')}.",
+        sentence=_sentence(target, why, len(admitted), len(waiting)),
     )
     waiting.sort(key=lambda w: (-int((w.get("spec") or {}).get("priority") or 0), _created(w), key_of(w)))
     for workload in waiting[:SHOWN]:
-        reason = condition_of(workload, well_known.QUOTA_RESERVED).get("message") or "not looked at yet"
-        answer.waits_for.append(f"{key_of(workload)}: {reason}")
+        reason = condition_of(workload, well_known.QUOTA_RESERVED).get("message") or answers.NOT_LOOKED_AT
+        answer.waits_for.append(answers.about(key_of(workload), reason))
     if target.kind == "ClusterQueue" and not evidence.partial:
         answer.details += _usage(target.name, evidence.objects, now)
     if len(waiting) > SHOWN:
-        answer.details.append(f"Behind these {_number(len(waiting) - SHOWN, 'wait')}.")
+        answer.details.append(answers.more_wait_behind(len(waiting) - SHOWN))
     if waiting:
         first = Reference.of("Workload", key_of(waiting[0]))
         found = advice(first, evidence, config, now)
-        lines = [f"{first.key}: {line}" for line in found.lines]
-        answer.advise(Advice(lines, found.remedies, [f"{first.key}: {fact}" for fact in found.facts]))
+        lines = [answers.about(first.key, line) for line in found.lines]
+        facts = [answers.about(first.key, fact) for fact in found.facts]
+        answer.advise(Advice(lines, found.remedies, facts))
     return answer
 
 
@@ -64,28 +64,27 @@ def _why_stopped(target: Reference, queue: Document, evidence: Evidence, now: da
     """Why it admits nothing; empty when it does. Its condition says so, or what it refers to."""
     active, spec = condition_of(queue, well_known.ACTIVE), queue.get("spec") or {}
     if active.get("status") == "False":
-        return str(active.get("message") or active.get("reason") or "its condition Active is False").rstrip(
-            "."
-        )
+        said = active.get("message") or active.get("reason") or answers.CONDITION_IS_FALSE
+        return str(said).rstrip(".")
     if spec.get("stopPolicy", "None") != "None":
-        return f"stopPolicy is {spec['stopPolicy']}"
+        return answers.stop_policy_is(spec["stopPolicy"])
     if evidence.partial:
         return ""
     name = str(spec.get("clusterQueue", "")) if target.kind == "LocalQueue" else target.name
     if evidence.find("ClusterQueue", name) is None:
-        return f"ClusterQueue {name} does not exist"
+        return answers.no_cluster_queue(name)
     try:
         reasons = _load(evidence.objects, now).cache.inactive.get(name)
     except ReprieveError:
         return ""
-    whose = f"its ClusterQueue {name}: " if target.kind == "LocalQueue" else ""
-    return whose + inactive_message(reasons).rstrip(".") if reasons else ""
+    why = inactive_message(reasons).rstrip(".") if reasons else ""
+    return answers.cluster_queue_stopped(name, why) if why and target.kind == "LocalQueue" else why
 
 
-def _number(workloads: int, verb: str) -> str:
-    """`1 workload waits`, `2 workloads wait`."""
-    what = counted(workloads, "workload") if workloads else "no workload"
-    return f"{what} {verb}{'' if workloads > 1 else 's'}"
+def _sentence(target: Reference, why_stopped: str, holding: int, waiting: int) -> str:
+    if why_stopped:
+        return answers.queue_is_stopped(target.kind, target.key, why_stopped, holding, waiting)
+    return answers.queue_is_active(target.kind, target.key, holding, waiting)
 
 
 def _created(workload: Document) -> str:
@@ -113,14 +112,7 @@ def _usage(queue: str, objects: Iterable[Document], now: datetime) -> list[str]:
     try:
         quota = _load(objects, now)
     except ReprieveError as error:
-        return [f"Its usage cannot be worked out: {error}"]
-    sentences = []
-    for line in quota_lines(quota):
-        if line.queue.name == queue:
-            amounts = line.to_dict()
-            extra = [f"{amounts[word]} {word}" for word in ("borrowed", "lent") if amounts[word] != "0"]
-            sentences.append(
-                f"{amounts['resource']} in flavor {amounts['flavor']}: "
-                + ", ".join([f"{amounts['used']} of {amounts['nominal']} used", *extra])
-            )
-    return sentences
+        return [answers.usage_unknown(str(error))]
+    words = ("resource", "flavor", "used", "nominal", "borrowed", "lent")
+    amounts = [line.to_dict() for line in quota_lines(quota) if line.queue.name == queue]
+    return [answers.quota_used(*(each[word] for word in words)) for each in amounts]

@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from reprieve.explain.sentences import answers
 from reprieve.objects import Reference, split_key
-
-HIDDEN = "something you may not see"
 
 
 def namespaces_of(decision: Mapping[str, Any]) -> set[str]:
@@ -29,7 +28,7 @@ def without(decision: Mapping[str, Any], hidden: set[str]) -> Mapping[str, Any]:
     victims = [each for each in decision.get("victims", ()) if seen(_victim(each))]
     return {
         **decision,
-        "for": decision["for"] if seen(_key(decision["for"])) else HIDDEN,
+        "for": decision["for"] if seen(_key(decision["for"])) else answers.HIDDEN,
         "victims": [{**each, "reason": _unless_hidden(each.get("reason", ""), hidden)} for each in victims],
         "reprieved": [
             {**each, "reason": _unless_hidden(each.get("reason", ""), hidden)}

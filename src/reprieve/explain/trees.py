@@ -10,7 +10,8 @@ from reprieve.explain.answer import Explanation
 from reprieve.explain.evictions import evictions_by
 from reprieve.explain.evidence import Evidence, key_of
 from reprieve.explain.pods import advise_waiting, described_group, members_of
-from reprieve.objects import Document, Reference, ReprieveError, counted, group_key
+from reprieve.explain.sentences import answers
+from reprieve.objects import Document, Reference, ReprieveError, group_key
 
 MOST_GROUPS = 8
 """How many groups of a tree are described one by one."""
@@ -23,15 +24,16 @@ def explain_tree(
     by_key = {key_of(group): group for group in _below(target.key, evidence)}  # a circle comes by it twice
     groups, keys = list(by_key.values()), by_key.keys()
     members = members_of([pod for pod in evidence.of_kind("Pod") if group_key(pod) in keys])
+    placeable = len(members.running) + len(members.waiting)
     answer = Explanation(
         for_=str(target),
         state=members.state,
-        sentence=f"{target}: {_counts(members.running, members.waiting, groups)}.",
+        sentence=answers.tree_has_nodes_for(str(target), len(members.running), placeable, len(groups)),
         preempted=evictions_by(str(target), evidence),
     )
     if tree is None:
         answer.state = "unknown"
-        answer.sentence = f"{target} does not exist, or may not be seen."
+        answer.sentence = answers.no_such_tree(str(target))
         return answer
     parts = [described_group(Reference.read(group), evidence)[0] for group in groups[:MOST_GROUPS]]
     answer.details += [part.sentence for part in parts]
@@ -41,11 +43,6 @@ def explain_tree(
         answer.waits_for = list(_why(target, evidence, config, now))
         advise_waiting(answer, target, members.waiting, evidence, config, now)
     return answer
-
-
-def _counts(running: list[Document], waiting: list[Document], groups: list[Document]) -> str:
-    total = counted(len(running) + len(waiting), "pod")
-    return f"{len(running)} of {total} in {counted(len(groups), 'group')} below it have a node"
 
 
 def _below(key: str, evidence: Evidence, levels: int = MOST_LEVELS - 1) -> Iterator[Document]:

@@ -25,6 +25,7 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
+from reprieve.fleet import sentences
 from reprieve.fleet.actions import Action, CloseGate, OpenGate, SaveLedger
 from reprieve.fleet.cost import PreemptionCost, cost_in
 from reprieve.fleet.group import Group, Turn
@@ -68,11 +69,11 @@ def gate_step(group: Group, settings: FleetSettings, now: datetime) -> GateStep:
     window = _current_window(group, settings, now)
     if window is not None:
         left = (window.until - now).total_seconds()
-        return GateStep(tidy, left, (f"{window.cluster} has its turn to preempt for {left:g} s more",))
+        return GateStep(tidy, left, (sentences.has_its_turn(window.cluster, left),))
     if settings.gate_policy == LEAST_COST:
         grace = _grace_left(group, [signal.since for signal in waiting], settings, now)
         if grace > timedelta(0):
-            return GateStep(tidy, grace.total_seconds(), ("a worker may still admit without preemption",))
+            return GateStep(tidy, grace.total_seconds(), (sentences.MAY_ADMIT_WITHOUT_PREEMPTION,))
     interrupted = _interrupted_turn(group, settings, now)
     if interrupted is not None:
         waiting = [signal for signal in waiting if signal.cluster == interrupted.cluster]
@@ -82,8 +83,8 @@ def gate_step(group: Group, settings: FleetSettings, now: datetime) -> GateStep:
 def _open(group: Group, chosen: Signal, settings: FleetSettings, now: datetime) -> GateStep:
     timeout = settings.timeout.total_seconds()
     if not declares_gate(group.copies[chosen.cluster]):
-        return GateStep((), timeout, (f"the copy in {chosen.cluster} has no gate to open",))
-    cost = f" ({chosen.cost})" if chosen.cost is not None else ""
+        return GateStep((), timeout, (sentences.has_no_gate(chosen.cluster),))
+    cost = str(chosen.cost) if chosen.cost is not None else ""
     return GateStep(
         (
             *_close_all_but(chosen.cluster, group, settings, now),
@@ -91,7 +92,7 @@ def _open(group: Group, chosen: Signal, settings: FleetSettings, now: datetime) 
             OpenGate(chosen.cluster, now),
         ),
         timeout,
-        (f"{chosen.cluster} may preempt{cost}",),
+        (sentences.may_preempt(chosen.cluster, cost),),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from msgspec import structs
 
+from reprieve.fleet import sentences
 from reprieve.fleet.actions import (
     Action,
     CreateCopy,
@@ -83,11 +84,8 @@ def _finished(group: Group) -> Step | None:
     if end.get("reason") == well_known.OUT_OF_SYNC:
         if group.check_state != well_known.READY:
             return Step()
-        text = (
-            f'Remote workload on worker cluster "{cluster}" is out of sync with its user job, '
-            "resetting for re-dispatch"
-        )
-        return Step((SetCheck("Retry", f'{text}, Previously: "Ready"'),), reasons=(text,))
+        text = sentences.out_of_sync(cluster)
+        return Step((SetCheck("Retry", sentences.after_ready(text)),), reasons=(text,))
     return Step(
         (SyncJob(cluster, final=True), Finish(str(end.get("reason", "")), str(end.get("message", ""))))
     )
@@ -101,8 +99,8 @@ def _evicted(group: Group) -> Step | None:
         return Step((SyncJob(cluster, final=True),))
     if group.check_state != well_known.READY or group.cluster_name not in ("", cluster):
         return None
-    text = f'Workload evicted on worker cluster: "{cluster}", resetting for re-admission'
-    return Step((SetCheck("Retry", f'{text}. Previously: "Ready"'),), reasons=(text,))
+    check = SetCheck("Retry", sentences.evicted_after_ready(cluster))
+    return Step((check,), reasons=(sentences.evicted_on_worker(cluster),))
 
 
 def _repairs(group: Group) -> tuple[DeleteCopy | UpdateCopy, ...]:
@@ -140,12 +138,12 @@ def _won(group: Group, settings: FleetSettings) -> Step | None:
     others = _delete_all_but(winner, group)
     if group.local_is(well_known.EVICTED):
         eviction = condition_of(group.local, well_known.EVICTED)
-        message = f"Evicted on manager: {eviction.get('message', '')}"
+        message = sentences.evicted_on_manager(eviction.get("message", ""))
         return Step(each=(*others, DeactivateCopy(winner, message)))
     again = settings.worker_lost_timeout.total_seconds()
     if group.check_state == "Retry":
         return Step(each=others, requeue_after=again)
-    text = f'The workload was admitted on "{winner}"'
+    text = sentences.admitted_on(winner)
     decided = group.check_state == well_known.READY and group.cluster_name == winner
     written: tuple[Action, ...] = () if decided else (SetCheck(well_known.READY, text, winner),)
     return Step((*written, SyncJob(winner)), others, again, (text,))
@@ -158,11 +156,11 @@ def _lost(group: Group, settings: FleetSettings, now: datetime) -> Step | None:
     if remote is not None and not remote.connected:
         left = settings.worker_lost_timeout - (now - (remote.disconnected_since or now))
         if left.total_seconds() > 0:
-            text = f"{remote.cluster} is out of reach; waiting {left.total_seconds():g} s more for it"
+            text = sentences.waits_for_worker(remote.cluster, left.total_seconds())
             return Step(requeue_after=left.total_seconds(), reasons=(text,))
     missing = remote is not None and remote.connected
-    text = "Admitting remote no longer exists" if missing else "Admitting remote lost"
-    return Step((SetCheck("Retry", f'{text}, Previously: "Ready"'),), reasons=(text,))
+    text = sentences.REMOTE_IS_GONE if missing else sentences.REMOTE_IS_LOST
+    return Step((SetCheck("Retry", sentences.after_ready(text)),), reasons=(text,))
 
 
 def _dispatch(group: Group, settings: FleetSettings, now: datetime) -> Step:
@@ -181,7 +179,7 @@ def _dispatch(group: Group, settings: FleetSettings, now: datetime) -> Step:
 
 def _nowhere(group: Group, lacking: tuple[str, ...]) -> tuple[Action, ...]:
     """Where no worker can have the job its check says so; it goes on waiting, since one may learn to."""
-    text = f"No worker can run it: {'; '.join(lacking)}"
+    text = sentences.no_worker_can_run_it(lacking)
     if len(lacking) < len(group.connected) or not lacking or group.check_message == text:
         return ()
     return (SetCheck("Pending", text),)

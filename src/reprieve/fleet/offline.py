@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from reprieve.config import Configuration
+from reprieve.fleet import sentences
 from reprieve.fleet.actions import (
     CloseGate,
     CreateCopy,
@@ -95,13 +96,13 @@ def find_group(objects: list[Document], remotes: Mapping[str, Mapping[str, Any]]
     """The workload `key` with its copies, through its admission check and that check's MultiKueueConfig."""
     local = next((item for item in objects if item.get("kind") == "Workload" and key_of(item) == key), None)
     if local is None:
-        raise UnknownWorkload(f"Workload/{key} is not among the objects")
+        raise UnknownWorkload(sentences.no_such_workload(key))
     listed = {entry.get("name") for entry in status_of(local).get("admissionChecks") or ()}
     check = next(
         (item for item in objects if _is_fleet_check(item) and item["metadata"]["name"] in listed), None
     )
     if check is None:
-        raise UnknownWorkload(f"Workload/{key} has no admission check of {well_known.MULTIKUEUE_CONTROLLER}")
+        raise UnknownWorkload(sentences.no_fleet_check(key))
     name = (check["spec"].get("parameters") or {}).get("name", "")
     config = next(
         (
@@ -112,9 +113,7 @@ def find_group(objects: list[Document], remotes: Mapping[str, Mapping[str, Any]]
         None,
     )
     if config is None:
-        raise UnknownWorkload(
-            f"MultiKueueConfig/{name} of AdmissionCheck/{check['metadata']['name']} is missing"
-        )
+        raise UnknownWorkload(sentences.no_fleet_config(name, check["metadata"]["name"]))
     clusters = (config.get("spec") or {}).get("clusters") or ()
     return Group(
         local,

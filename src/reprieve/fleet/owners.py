@@ -8,6 +8,7 @@ withdraws it finds the rest.
 
 from typing import Final, NamedTuple
 
+from reprieve.fleet import sentences
 from reprieve.jobs import JobKinds
 from reprieve.objects import Document, group_key, kind_key, split_key, well_known
 
@@ -106,13 +107,10 @@ def why_not(workload: Document, owner: Document | None, kinds: frozenset[Key]) -
     if found is None:
         return ""
     if found.key not in kinds:
-        return f"No multikueue adapter found for owner kind {found.key[1]}"
+        return sentences.no_adapter(found.key[1])
     parent = ((owner or {}).get("spec") or {}).get("parentCompositePodGroupName")
     if found.key == POD_GROUP and parent:
-        return (
-            f"PodGroup {found.name} is part of the tree {parent}, and trees of groups cannot be sent to a "
-            "worker: submit the tree to the worker itself, or its groups without a parent"
-        )
+        return sentences.tree_cannot_be_sent(found.name, parent)
     return ""
 
 

@@ -9,7 +9,7 @@ chances                run times that must be guessed
 situation, objects     the beginning of every replay; units as the simulator makes them
 replay                 one future: scheduler core and quota cycle, with one run time for each owner
 asking, judging        many futures; what they say about a target
-answer, wording        the answer as data and in sentences
+answer, sentences      the answer as data and in sentences
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,20 +17,20 @@ from datetime import UTC, datetime
 from typing import Any
 
 from reprieve.config import Configuration
+from reprieve.forecast import sentences
 from reprieve.forecast.answer import STARTS, Forecast, Share, Span
 from reprieve.forecast.asking import FEWEST_FUTURES, HORIZON, Question, TooMuchWork
 from reprieve.forecast.gathering import gather
 from reprieve.forecast.judging import Verdict
 from reprieve.forecast.run_times import History
+from reprieve.forecast.sentences import span_text
 from reprieve.forecast.situation import Situation
-from reprieve.forecast.wording import rows_left_out, span_text
 from reprieve.objects import (
     Document,
     Reference,
     ReprieveError,
     Source,
     collector_off,
-    nearest,
     objects_in,
     parse_time,
 )
@@ -99,7 +99,7 @@ def when_all(
     `most_work`: raises `TooMuchWork` rather than replay more than that (1,000 is less than a second).
     """
     if futures is not None and futures < FEWEST_FUTURES:
-        raise ReprieveError(f"futures: {futures}: fewer than {FEWEST_FUTURES} hold no 80 %")
+        raise ReprieveError(sentences.too_few_futures(futures, FEWEST_FUTURES))
     settings = Configuration.load(config)
     moment = parse_time(now) if isinstance(now, str) else now or datetime.now(UTC)
     known, past = History(), list(history)
@@ -110,7 +110,7 @@ def when_all(
     with collector_off():
         situation = gather(objects_in(objects), frozenset(targets), settings, moment, known, noted)
     if stopped := sum(job.was_stopped for job in past):
-        situation.notes.append(rows_left_out(stopped))
+        situation.notes.append(sentences.history_rows_left_out(stopped))
     question = Question(situation, targets, horizon, seed, most_work)
     for target in targets:
         if not question.units[target] and target not in (situation.stopped | situation.over):
@@ -122,7 +122,7 @@ def when_all(
 def _missing(target: Reference, situation: Situation, runs: Sequence[Run]) -> str:
     ended = max((each.time for each in runs if each.ran == str(target)), default=None)
     if ended is not None:
-        return f"{target} is gone: it last ran until {ended:%Y-%m-%d %H:%M:%S}"
+        return sentences.is_gone(target, ended)
     owners = (owner.ref for owner in situation.owners)
     pods = (Reference.of("Pod", pod.key) for unit in situation.units for pod in unit.pods)
     names = [
@@ -130,4 +130,4 @@ def _missing(target: Reference, situation: Situation, runs: Sequence[Run]) -> st
         for each in dict.fromkeys((*owners, *pods))
         if (each.kind, each.namespace) == (target.kind, target.namespace)
     ]
-    return f"there is nothing of {target} that waits or runs among the objects{nearest(target.name, names)}"
+    return sentences.is_not_there(target, names)

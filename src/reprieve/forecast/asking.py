@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import cached_property
 
+from reprieve.forecast import sentences
 from reprieve.forecast.chances import Chances
 from reprieve.forecast.replay import DRAWN, Future, Replay
 from reprieve.forecast.situation import Situation
@@ -78,6 +79,6 @@ class Question:
         """As the first future says; one less than tens, so that the interval holds exactly 80 %."""
         limit = WORK if self._most_work is None else self._most_work
         if self._most_work is not None and work * FEWEST_FUTURES > limit:
-            raise TooMuchWork("there is too much to replay")
+            raise TooMuchWork(sentences.TOO_MUCH_WORK)
         number = limit // max(1, work)
         return MOST_FUTURES if number >= MOST_FUTURES else max(FEWEST_FUTURES, (number + 1) // 10 * 10 - 1)

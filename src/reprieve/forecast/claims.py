@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
+from reprieve.forecast import sentences
 from reprieve.objects import (
     ConsumerReference,
     Document,
@@ -224,9 +225,9 @@ def unfollowed(objects: Sequence[Object]) -> list[str]:
     """Sentences about claims of pods that nobody can make from what is there."""
     templates = {each.key for each in objects if isinstance(each, ResourceClaimTemplate)}
     return [
-        f"Note: {Reference.of('Pod', pod.key)} waits for a claim that is never made: its "
-        f"spec.resourceClaims[{each.name}].resourceClaimTemplateName is {each.resource_claim_template_name}, "
-        "which is not among the objects."
+        sentences.claim_is_never_made(
+            Reference.of("Pod", pod.key), each.name, each.resource_claim_template_name
+        )
         for pod in objects
         if isinstance(pod, Pod) and not pod.spec.node_name
         for each in pod.spec.resource_claims

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from reprieve.config import Configuration
+from reprieve.forecast import sentences
 from reprieve.forecast.claims import ephemeral_claims, unfollowed
 from reprieve.forecast.population import Population
 from reprieve.forecast.reading import (
@@ -25,7 +26,6 @@ from reprieve.forecast.reading import (
 )
 from reprieve.forecast.run_times import History, Likeness, RunTime, run_time
 from reprieve.forecast.situation import NO_WORKLOAD, Owner, Situation, Unit, moment
-from reprieve.forecast.wording import NAMED
 from reprieve.jobs import RUNTIMES, one_run, queue_of
 from reprieve.objects import (
     MOST_PODS,
@@ -46,7 +46,6 @@ from reprieve.objects import (
     ignored_sentence,
     kind_key,
     objects_in,
-    some,
     unknown_fields,
     well_known,
 )
@@ -78,10 +77,10 @@ def gather(
     used = NODE_KINDS | QUOTA_KINDS | {(each.group, each.kind) for each in kinds} | {*RUNTIMES}
     left = ignored(given(documents), used, "")
     if left:
-        notes.append(f"Note: {ignored_sentence(left)}.")
+        notes.append(sentences.not_read(ignored_sentence(left)))
     written = [each for each in documents if isinstance(each, Source)]
     if strange := unknown_fields(written):
-        notes.append(f"Warning: fields that nobody reads: {some(strange, NAMED)}")
+        notes.append(sentences.fields_nobody_reads(strange))
     notes += unfollowed(views)
     notes += _classless(views)
     known = found.owners()
@@ -114,8 +113,7 @@ def _classless(views: Iterable[Object]) -> list[str]:
         if isinstance(each, Pod | PodGroup) and each.spec.priority is None
     }
     missing = sorted(name for name in named if name and name not in known)
-    text = "Note: priority classes that are not among the objects count as priority 0"
-    return [f"{text}: {some(missing, NAMED)}."] if missing else []
+    return [sentences.priority_classes_missing(missing)] if missing else []
 
 
 class _Run(NamedTuple):
@@ -315,8 +313,8 @@ class _Gathering:
     def unread(self) -> Iterator[str]:
         """After `owners`: what was announced and counts for nothing."""
         if self._unread:
-            who, why = some([*map(str, self._unread)], NAMED), next(iter(self._unread.values()))
-            yield f"Note: {well_known.EXPECTED_RUNTIME_ANNOTATION} of {who} is not used: {why}."
+            why = next(iter(self._unread.values()))
+            yield sentences.announcement_not_used([*map(str, self._unread)], why)
 
     def _limit(self, ref: Reference, says: Sequence[Document], begun: Sequence[int]) -> int | None:
         """From its start on. A Job counts from its own, which may be before its pods found a place."""

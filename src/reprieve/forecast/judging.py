@@ -2,9 +2,9 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from reprieve.forecast import wording
+from reprieve.forecast import sentences
 from reprieve.forecast.answer import Forecast, Outcome, Share, Span
 from reprieve.forecast.asking import Question
 from reprieve.forecast.replay import Future
@@ -30,17 +30,15 @@ class Verdict:
 
     def forecast(self) -> Forecast:
         if self._target in self._situation.stopped:
-            field = self._situation.stopped[self._target]
-            return self._never(
-                f"it is suspended ({field}: true), and nothing but a change of that field starts it."
-            )
+            return self._never(sentences.is_suspended(self._situation.stopped[self._target]))
         if not self._units:
-            return self._never(f"it has ended ({self._situation.over[self._target]}).")
+            return self._never(sentences.has_ended(self._situation.over[self._target]))
         if self._waiting and self._needs_nodes():
-            return self._never("there is no node among the objects.")
+            return self._never(sentences.NO_NODE)
         if not self._waiting:
             since = min(self._situation.units[number].since for number in self._units)
-            return self._answer("runs", wording.runs(self._target, instant(since)), share=1.0, certain=True)
+            sentence = sentences.runs_already(self._target, instant(since))
+            return self._answer("runs", sentence, share=1.0, certain=True)
         start = self._span(self._first)
         share = self._share(self._first)
         if start.median is None:
@@ -54,15 +52,15 @@ class Verdict:
         certain, horizon = len(self._futures) == 1, seconds(self._question.horizon)
         at_once = start.high is not None and start.high <= AT_ONCE and not self._waits_for_others()
         if at_once:
-            sentence = wording.starts_now(self._target, victims)
+            sentence = sentences.starts_now(self._target, victims)
         else:
             latest = certain and "limit" in self._run_times()
-            sentence = wording.when_it_starts(
+            sentence = sentences.when_it_starts(
                 self._target, start, certain=certain, horizon=horizon, latest=latest
             )
         whole = self._span(self._last)
         if whole.median is None:
-            sentence += wording.not_whole(horizon, self._reasons())
+            sentence = f"{sentence} {sentences.not_whole(horizon, next(iter(self._reasons()), ''))}"
         return self._answer(
             "now" if at_once else "later",
             sentence,
@@ -83,18 +81,23 @@ class Verdict:
         horizon = seconds(self._question.horizon)
         common = {"share": share, "reasons": reasons, "start": start if share else None}
         if unknown and self._first(self._question.best_case) is not None:
-            sentence = wording.not_said(self._target, unknown, self._outrun())
+            sentence = sentences.run_times_missing(self._target, unknown, self._outrun())
             return self._answer("unknown", sentence, unknown=unknown, **common)
         outcome: Outcome = "unsure" if share else "never"
         why = reasons[0] if reasons else ""
         ahead = not all(each.stuck for each in self._futures)
         if (limit := self._given_up()) is not None:
-            why, ahead = wording.given_up(seconds(limit)), False
-        sentence = wording.does_not_start(self._target, outcome, share, horizon, why, ahead=ahead)
+            why, ahead = sentences.given_up(seconds(limit)), False
+        if share:
+            sentence = sentences.starts_in_some_futures(self._target, share, horizon, why)
+        elif ahead:
+            sentence = sentences.not_within_horizon(self._target, horizon, why)
+        else:
+            sentence = sentences.does_not_start(self._target, why)
         return self._answer(outcome, sentence, certain=len(self._futures) == 1, **common)
 
     def _never(self, why: str) -> Forecast:
-        return self._answer("never", wording.does_not_start(self._target, "never", 0, 0, why))
+        return self._answer("never", sentences.does_not_start(self._target, why))
 
     def _needs_nodes(self) -> bool:
         """Whether there are no nodes, and not even quota to wait for: then nothing is known about places."""
@@ -117,8 +120,8 @@ class Verdict:
             waits_for=self._shares(self._let_in) if outcome in ("later", "unsure") else (),
             before=self._shares(self._earlier) if outcome in ("later", "unsure") else (),
             assumptions=(
-                *wording.assumptions(counts, seconds(question.horizon), len(futures)),
-                *wording.other_scheduler(self._target, self._strange_schedulers()),
+                *_assumptions(counts, seconds(question.horizon), len(futures)),
+                *self._other_scheduler(),
                 *(self._unseen() if outcome in ("now", "later", "unsure") else ()),
                 *self._cut_short(),
             ),
@@ -130,17 +133,18 @@ class Verdict:
             **more,  # type: ignore[arg-type]
         )
 
-    def _strange_schedulers(self) -> list[str]:
+    def _other_scheduler(self) -> list[str]:
         known = self._situation.config.scheduler.known_names
         pods = (pod for number in self._waiting for pod in self._situation.units[number].pods)
-        return sorted({pod.spec.scheduler_name for pod in pods} - known - {""})
+        strange = sorted({pod.spec.scheduler_name for pod in pods} - known - {""})
+        return [sentences.other_scheduler(self._target, strange)] if strange else []
 
     def _unseen(self) -> list[str]:
         """What a start needs beside what is among the objects."""
         situation = self._situation
-        found = [] if situation.has_nodes else [wording.NO_NODES]
+        found = [] if situation.has_nodes else [sentences.NO_NODES]
         queues = {situation.queues[self._owner_ref(n)] for n in self._waiting if self._unqueued(n)}
-        return [*found, *(wording.no_queues(self._target, queue) for queue in sorted(queues))]
+        return [*found, *(sentences.no_queues(self._target, queue) for queue in sorted(queues))]
 
     def _unqueued(self, number: int) -> bool:
         """Whether it names a queue, and nobody counts quota."""
@@ -156,7 +160,7 @@ class Verdict:
         """Of those that are asked about: who announces more than its limit lets it run."""
         known = [self._situation.owners[each].run_time for each in sorted(self._owners)]
         return [
-            wording.cut_short(self._target, seconds(each.times[0]), seconds(each.limit))
+            sentences.cut_short(self._target, seconds(each.times[0]), seconds(each.limit))
             for each in known
             if each.known == "announced" and each.limit is not None and each.limit < each.times[0]
         ]
@@ -287,3 +291,16 @@ class Verdict:
             if found := self._futures[0].reasons.get(number):
                 return tuple(found)
         return ()
+
+
+def _assumptions(counts: Mapping[str, int], horizon: float, futures: int) -> Iterator[str]:
+    """What the answer takes for granted; `counts` by how a run time is known."""
+    yield sentences.NOTHING_COMES
+    if number := counts.get("history"):
+        yield sentences.drawn_from_history(number, futures)
+    if number := counts.get("limit"):
+        yield sentences.run_until_limit(number)
+    if number := counts.get("unknown"):
+        yield sentences.taken_to_run_on(number)
+    if futures:
+        yield sentences.looked_ahead(horizon)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from reprieve.forecast import sentences
 from reprieve.forecast.reading import WORKLOAD, Owners
 from reprieve.jobs import (
     Expansion,
@@ -99,7 +100,7 @@ class Population:
             expansion = expand(document, self._kinds, raw)
             for one in map(Reference.read, expansion.documents):
                 if one in self._taken:
-                    text = f"would make {one}, and there is one that it has not made; name it otherwise"
+                    text = sentences.made_by_somebody_else(one)
                     raise InvalidObject("metadata.name", ref.name, text, str(ref))
             if asks:
                 self._ask(document, expansion, raw)
@@ -111,7 +112,7 @@ class Population:
             if isinstance(each, Source) or ref in self._wanted:
                 where = each.where if isinstance(each, Source) else error.where
                 raise InvalidObject(error.path, error.value, error.message, where) from error
-            self.notes.append(f"Note: {ref} is left out: {error}.")
+            self.notes.append(sentences.left_out(ref, str(error)))
 
     def _ask(self, document: Document, expansion: Expansion | None, raw: Sequence[Document]) -> None:
         """The workloads of a job, of each of its pods or of each of its replicas, as its kind asks."""

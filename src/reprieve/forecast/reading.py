@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from reprieve.forecast import sentences
 from reprieve.forecast.run_times import Likeness
 from reprieve.jobs import JobKinds, ending, queue_of
 from reprieve.objects import (
@@ -15,7 +16,6 @@ from reprieve.objects import (
     kind_key,
     parse_duration,
     parse_time,
-    shown,
     well_known,
     whole_number,
 )
@@ -91,7 +91,7 @@ def announced(documents: Iterable[Document]) -> Announced:
         except TimeError as error:
             return Announced(unread=str(error))
         if seconds < 0:
-            return Announced(unread=f"{shown(str(text))} is negative")
+            return Announced(unread=sentences.run_time_is_negative(str(text)))
         return Announced(ticks(seconds))
     return Announced()
 
@@ -139,7 +139,7 @@ def endings(documents: Mapping[Reference, Document], kinds: JobKinds) -> dict[Re
         end = condition_of(each, well_known.FINISHED) if ref.kind == "Workload" else ending(each, kinds)
         if end is not None and end.get("status") == "True":
             time = time_of(end.get("lastTransitionTime") or _at(each, "status.completionTime"))
-            found[ref] = str(end.get("type")) + ("" if time is None else f", {time:%Y-%m-%d %H:%M:%S}")
+            found[ref] = sentences.ended_at(str(end.get("type")), time)
     return found
 
 

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
+from reprieve.forecast import sentences
 from reprieve.forecast.claims import SchedulingWithClaims
 from reprieve.forecast.objects import UnitObjects
 from reprieve.forecast.situation import NO_WORKLOAD, Situation, Unit
@@ -28,8 +29,6 @@ DRAWN = -1
 """A run time that is drawn for every future."""
 PATIENCE = 3 * 3600 * 1_000_000
 """How long those who wait are tried again when nothing else happens any more."""
-
-INACTIVE = "it is not active (spec.active: false), and nothing but a change of that field lets it in"
 
 OBJECTS_PER_DECISION = 15_000
 """A decision among so many objects costs twice what it costs among few."""
@@ -333,7 +332,7 @@ class Replay:
             text = ""
             if self._admission is not None and not self._has_quota(unit):
                 active = self._situation.workloads[unit.workload].spec.active
-                text = self._admission.why(unit.workload) if active else INACTIVE
+                text = self._admission.why(unit.workload) if active else sentences.INACTIVE
             elif self._scheduling is not None and unit.ref is not None:
                 gate = self._scheduling.core.memory.waiting.gate(unit.ref)
                 text = "" if gate is None else gate.text

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from reprieve.jobs import sentences
 from reprieve.jobs.gating import replica_sets, workload_name
 from reprieve.jobs.kinds import JobKinds
 from reprieve.jobs.paths import Place, at, mapping
@@ -39,11 +40,17 @@ def asking_jobs(document: Document, kinds: JobKinds, others: Iterable[Document] 
     sets = pod_sets(document, kinds, others)
     if kind.asks == "pod":
         alone = [msgspec.structs.replace(each, factors=(1,)) for each in sets for _ in range(each.count)]
-        return [_asking(document, kind, [each], f"pod {number}") for number, each in enumerate(alone)]
+        return [
+            _asking(document, kind, [each], sentences.pod_of_job(str(job), number), f"-pod-{number}")
+            for number, each in enumerate(alone)
+        ]
     if kind.asks == "replica":
         replicas, part = max((each.factors[0] for each in sets), default=0), replica_sets(kind, sets)
-        return [_asking(document, kind, part, f"replica {number}") for number in range(replicas)]
-    return [_asking(document, kind, sets)]
+        return [
+            _asking(document, kind, part, sentences.replica_of_job(str(job), number), f"-replica-{number}")
+            for number in range(replicas)
+        ]
+    return [_asking(document, kind, sets, str(job))]
 
 
 def one_run(document: Document, kinds: JobKinds) -> Document | None:
@@ -91,19 +98,17 @@ def asking_pods(pods: Iterable[Pod], kinds: JobKinds) -> tuple[list[Asking], lis
     notes = []
     for key, crew in together.items():
         if len(crew) < (total := group_total(crew)):
-            told = f"has {len(crew)} of {total} pods: it asks for quota when all are there"
-            notes.append(f"Note: pod group {key} {told}.")
+            notes.append(sentences.pod_group_is_incomplete(key, len(crew), total))
         else:
-            found.append(_asking_pods(crew, f"pod group {key}", key.partition("/")[2]))
+            found.append(_asking_pods(crew, sentences.pod_group_named(key), key.partition("/")[2]))
     return found, notes
 
 
-def _asking(document: Document, kind: JobKind, sets: Sequence[PodSet], part: str = "") -> Asking:
+def _asking(document: Document, kind: JobKind, sets: Sequence[PodSet], who: str, suffix: str = "") -> Asking:
+    """`suffix`: of the workload's name, where only a part of the job asks."""
     made = workload_with(document, requested(document, kind, sets), priority_class_of(document, kind, sets))
-    if not part:
-        return Asking(str(Reference.read(document)), made)
-    made["metadata"]["name"] += f"-{part.replace(' ', '-')}"
-    return Asking(f"{Reference.read(document)}, {part}", made)
+    made["metadata"]["name"] += suffix
+    return Asking(who, made)
 
 
 def _asking_pods(pods: Sequence[Pod], who: str, name: str = "") -> Asking:

@@ -7,6 +7,7 @@ that is not here is added in the configuration, under `jobs.kinds`, with the sam
 
 from collections.abc import Iterable, Iterator
 
+from reprieve.jobs import sentences
 from reprieve.jobs.rows import JobKind, PodSetRule, StatusRule
 from reprieve.objects import Document, kind_key
 
@@ -42,11 +43,8 @@ def _training(
         gang=True,
         min_available="spec.runPolicy.schedulingPolicy.minAvailable",
         priority_class="spec.runPolicy.schedulingPolicy.priorityClass",
-        unread={"spec.elasticPolicy": "which changes the number of pods while it runs"},
+        unread={"spec.elasticPolicy": sentences.RESIZES},
     )
-
-
-_EXCLUSIVE = "which gives each job or replica a part of the cluster for itself"
 
 
 def _ray(
@@ -70,7 +68,7 @@ def _ray(
         status=_RAY_JOB_STATUS if reader else StatusRule(), pods_by={"ray.io/cluster": cluster},
         ended="Complete" if reader else "", ended_by="submitter" if reader else "",
         autoscaling=f"{spec}.enableInTreeAutoscaling",
-        unread={"ray.io/gang-scheduling-enabled": "which makes its pods start together"},
+        unread={"ray.io/gang-scheduling-enabled": sentences.STARTS_TOGETHER},
     )  # fmt: skip
 
 
@@ -87,7 +85,7 @@ def _set_of_pods(
         group="apps", versions=("v1",), kind=kind, plural=plural, short_names=short,
         pod_sets=(PodSetRule(at="spec", pod_name="{job}-{index}"),),
         makes=makes, quota="group" if together else "pod",
-        unread={"spec.volumeClaimTemplates": "volumes that each pod gets"},
+        unread={"spec.volumeClaimTemplates": sentences.VOLUMES},
     )  # fmt: skip
 
 
@@ -175,8 +173,8 @@ TABLE: tuple[JobKind, ...] = (
         gang=True,
         status=StatusRule(pod_sets="status.replicatedJobsStatus[]"),
         unread={
-            "alpha.jobset.sigs.k8s.io/exclusive-topology": _EXCLUSIVE,
-            "spec.replicatedJobs[].dependsOn": "which makes jobs start one after the other",
+            "alpha.jobset.sigs.k8s.io/exclusive-topology": sentences.EXCLUSIVE,
+            "spec.replicatedJobs[].dependsOn": sentences.STARTS_IN_TURN,
         },
         pods_by={"jobset.sigs.k8s.io/jobset-name": "metadata.name"},
     ),
@@ -192,9 +190,9 @@ TABLE: tuple[JobKind, ...] = (
         gang_per_replica=True,
         replica_label="leaderworkerset.sigs.k8s.io/group-index",
         unread={
-            "leaderworkerset.sigs.k8s.io/exclusive-topology": _EXCLUSIVE,
-            "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology": _EXCLUSIVE,
-            "spec.leaderWorkerTemplate.volumeClaimTemplates": "volumes that each pod gets",
+            "leaderworkerset.sigs.k8s.io/exclusive-topology": sentences.EXCLUSIVE,
+            "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology": sentences.EXCLUSIVE,
+            "spec.leaderWorkerTemplate.volumeClaimTemplates": sentences.VOLUMES,
         },
     ),
     _training("PyTorchJob", "pytorchReplicaSpecs", "Master", "Worker"),

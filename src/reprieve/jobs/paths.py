@@ -1,9 +1,10 @@
 """Fields by their path in a document, `spec.replicatedJobs`, as errors name them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from reprieve.objects import Document, InvalidObject, shown
+from reprieve.jobs import sentences
+from reprieve.objects import Document, InvalidObject
 
 MOST = 2**31 - 1
 
@@ -31,7 +32,7 @@ def at(root: Place, path: str) -> Place:
             break
         if not isinstance(value, dict):
             where = join(root.path, *steps[:position])
-            raise InvalidObject(where, value, f"expected an object, got {shown(value)}")
+            raise InvalidObject(where, value, sentences.expected_object(value))
         value = value.get(step)
     where = ".".join(steps)
     return Place(f"{root.path}.{where}" if root.path and where else root.path or where, value, root.key)
@@ -41,11 +42,11 @@ def entries(root: Place, path: str) -> Iterator[Place]:
     """The parts that a path names: the field itself, each item of `list[]`, each value of `map{}`."""
     if path.endswith("[]"):
         found = at(root, path[:-2])
-        for index, item in enumerate(_expect(found, list, "a list") or ()):
+        for index, item in enumerate(_expect(found, list, sentences.expected_list) or ()):
             yield Place(f"{found.path}[{index}]", item, str(index))
     elif path.endswith("{}"):
         found = at(root, path[:-2])
-        for key, item in (_expect(found, dict, "an object") or {}).items():
+        for key, item in (_expect(found, dict, sentences.expected_object) or {}).items():
             yield Place(f"{found.path}.{key}", item, str(key))
     else:
         yield at(root, path)
@@ -56,9 +57,9 @@ def number(root: Place, path: str, default: int) -> int:
     found = at(root, path)
     value = default if found.value is None else found.value
     if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidObject(found.path, value, f"expected a whole number, got {shown(value)}")
+        raise InvalidObject(found.path, value, sentences.expected_whole_number(value))
     if not 0 <= value <= MOST:
-        raise InvalidObject(found.path, value, f"must be between 0 and {MOST}, is {value}")
+        raise InvalidObject(found.path, value, sentences.out_of_range(value, MOST))
     return value
 
 
@@ -67,15 +68,15 @@ def text(root: Place, path: str, default: str = "") -> str:
     if found.value is None:
         return default
     if not isinstance(found.value, str):
-        raise InvalidObject(found.path, found.value, f"expected a string, got {shown(found.value)}")
+        raise InvalidObject(found.path, found.value, sentences.expected_string(found.value))
     return found.value
 
 
 def mapping(root: Place, path: str) -> Document:
-    return _expect(at(root, path), dict, "an object") or {}
+    return _expect(at(root, path), dict, sentences.expected_object) or {}
 
 
-def _expect(found: Place, type_: type, what: str) -> Any:
+def _expect(found: Place, type_: type, message: Callable[[Any], str]) -> Any:
     if found.value is not None and not isinstance(found.value, type_):
-        raise InvalidObject(found.path, found.value, f"expected {what}, got {shown(found.value)}")
+        raise InvalidObject(found.path, found.value, message(found.value))
     return found.value

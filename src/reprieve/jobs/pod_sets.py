@@ -4,6 +4,7 @@ import math
 
 import msgspec
 
+from reprieve.jobs import sentences
 from reprieve.jobs.paths import MOST, Place, at, entries, number, text
 from reprieve.jobs.rows import JobKind, PodSetRule
 from reprieve.objects import Document, InvalidObject
@@ -76,9 +77,9 @@ def described(part: Place, rule: PodSetRule, *factors: int) -> PodSet:
         factors = (*factors[:-1], min(factors[-1], number(part, rule.at_most, MOST)))
     template = at(part, rule.template)
     if not isinstance(template.value, dict):
-        raise InvalidObject(template.path, template.value, "a pod template is required here")
+        raise InvalidObject(template.path, template.value, sentences.TEMPLATE_REQUIRED)
     if not isinstance(template.value.get("spec"), dict):
-        raise InvalidObject(f"{template.path}.spec", template.value.get("spec"), "is required")
+        raise InvalidObject(f"{template.path}.spec", template.value.get("spec"), sentences.REQUIRED)
     return PodSet(
         name=name_of(part, rule.name), template=template.value, path=template.path, factors=factors, rule=rule
     )

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from reprieve.jobs import sentences
 from reprieve.jobs.kinds import JobKinds
 from reprieve.jobs.paths import MOST, Place, at, entries, mapping, number
 from reprieve.jobs.pod_sets import PodSet, name_of
@@ -40,7 +41,7 @@ def ending(document: Document, kinds: JobKinds | None = None) -> Document | None
     phase, rule = at(root, kind.status.phase), kind.status
     if phase.value in (*rule.succeeded_phases, *rule.failed_phases):
         type_ = "Succeeded" if phase.value in rule.succeeded_phases else well_known.JOB_FAILED
-        return {"type": type_, "status": "True", "message": f"{phase.path} is {phase.value}"}
+        return {"type": type_, "status": "True", "message": sentences.phase_is(phase.path, phase.value)}
     return None
 
 

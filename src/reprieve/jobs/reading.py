@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from reprieve.jobs import sentences
 from reprieve.jobs.kinds import JobKinds
 from reprieve.jobs.paths import Place
 from reprieve.jobs.pod_sets import PodSet, by_rule
@@ -20,13 +21,11 @@ def pod_sets(document: Document, kinds: JobKinds, others: Iterable[Document] = (
     """
     kind = kinds.find(document)
     if kind is None:
-        raise InvalidObject("kind", document.get("kind"), f"{document.get('kind')} is not a kind of job")
+        raise InvalidObject("kind", document.get("kind"), sentences.not_a_job(document.get("kind")))
     found = _read(Place("", document), kind, Surroundings(kinds, others, _read))
     total = sum(each.count for each in found)
     if total > MOST_PODS:
-        raise InvalidObject(
-            "spec", None, f"asks for {total:,} pods; more than {MOST_PODS:,} are not expanded"
-        )
+        raise InvalidObject("spec", None, sentences.too_many_pods(total, MOST_PODS))
     return found
 
 

@@ -4,10 +4,11 @@ import math
 import re
 from typing import Any
 
+from reprieve.jobs import sentences
 from reprieve.jobs.paths import Place, at, mapping, number, text
 from reprieve.jobs.pod_sets import Places, PodSet, Written
 from reprieve.jobs.rows import PodSetRule
-from reprieve.objects import Document, InvalidObject, shown, whole_number
+from reprieve.objects import Document, InvalidObject, whole_number
 
 _MIB = 1024**2
 _JVM_SIZES = {"": 1 / _MIB, "b": 1 / _MIB, "k": 1 / 1024, "m": 1, "g": 1024, "t": 1024**2, "p": 1024**3}
@@ -53,7 +54,7 @@ def spark_pod_sets(root: Place) -> list[PodSet]:
 
 def unread_settings(root: Place) -> list[str]:
     conf = mapping(root, "spec.sparkConf")
-    return [f"spec.sparkConf[{key}], which changes its pods" for key in conf if _UNREAD.fullmatch(str(key))]
+    return [sentences.unread_spark_setting(key) for key in conf if _UNREAD.fullmatch(str(key))]
 
 
 def _role(spec: Place, role: str) -> Place:
@@ -71,7 +72,7 @@ def _role(spec: Place, role: str) -> Place:
 def _whole(key: str, value: Any) -> int:
     number = whole_number(str(value))
     if number is None:
-        raise InvalidObject(f"spec.sparkConf[{key}]", value, f"expected a whole number, got {shown(value)}")
+        raise InvalidObject(f"spec.sparkConf[{key}]", value, sentences.expected_whole_number(value))
     return number
 
 
@@ -137,9 +138,7 @@ def _share(spec: Place, default: float) -> float:
     except (TypeError, ValueError):
         share = -1.0
     if not 0 <= share <= 100:
-        raise InvalidObject(
-            found.path, found.value, f'expected a share such as "0.1", got {shown(found.value)}'
-        )
+        raise InvalidObject(found.path, found.value, sentences.expected_share(found.value))
     return share
 
 
@@ -148,5 +147,5 @@ def _jvm_size(part: Place, path: str, default: str) -> int:
     written = text(part, path, default)
     match = _JVM_SIZE.fullmatch(written.strip())
     if match is None:
-        raise InvalidObject(found.path, written, f"expected a size such as 512m or 4g, got {shown(written)}")
+        raise InvalidObject(found.path, written, sentences.expected_size(written))
     return math.ceil(int(match[1]) * _JVM_SIZES[match[2].lower()])

@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from reprieve.jobs import sentences
 from reprieve.jobs.kinds import JobKinds
 from reprieve.jobs.paths import Place, at, entries, mapping, number, text
 from reprieve.jobs.pod_sets import PodSet, Written, described
 from reprieve.jobs.rows import JobKind, PodSetRule
 from reprieve.jobs.spark import spark_pod_sets
-from reprieve.objects import DEFAULT_NAMESPACE, Document, InvalidObject, kind_key, shown, whole_number
+from reprieve.objects import DEFAULT_NAMESPACE, Document, InvalidObject, kind_key, whole_number
 
 Read = Callable[[Place, JobKind, "Surroundings"], list[PodSet]]
 
@@ -176,7 +177,7 @@ def _runtime(root: Place, around: Surroundings) -> Place:
         near = kind == "ClusterTrainingRuntime" or (meta.get("namespace") or DEFAULT_NAMESPACE) == namespace
         if kind_key(each) == (_TRAINER_API, kind) and meta.get("name") == name and near:
             return Place(f"{kind}/{name}: ", each)
-    message = f"there is no {kind} {name} among the objects: it has the pods of this job, give it too"
+    message = sentences.no_such_runtime(kind, name)
     raise InvalidObject("spec.runtimeRef.name", name, message)
 
 
@@ -234,9 +235,7 @@ def _declared(component: Place, part: Place) -> PodSet:
         elif isinstance(value, dict) and step in value:
             template = Place(f"{template.path}.{step}", value[step])
         else:
-            raise InvalidObject(
-                f"{part.path}.path", path, f"there is nothing at {shown(step)} in the template"
-            )
+            raise InvalidObject(f"{part.path}.path", path, sentences.nothing_at(step))
     rule = PodSetRule(name=f"pods-{part.key}", template="", pod_name="{job}-{set}-{index}")
     return described(template, rule, number(part, "replicas", 1))
 

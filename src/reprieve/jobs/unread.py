@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from reprieve.jobs import sentences
 from reprieve.jobs.kinds import JobKinds
 from reprieve.jobs.paths import Place, at, entries
 from reprieve.jobs.reading import has_pod_template
@@ -13,7 +14,7 @@ from reprieve.objects import Document, kind_key, schemas
 
 def unread(root: Place, kind: JobKind, kinds: JobKinds) -> tuple[str, ...]:
     """`path, what it does` of everything that is there."""
-    found = [f"{path}, {what}" for path, what in _paths(kind) if _has(root, path)]
+    found = [sentences.unread_field(path, what) for path, what in _paths(kind) if _has(root, path)]
     if kind.reader == "spark":
         found += unread_settings(root)
     if kind.reader == "app_wrapper":
@@ -24,7 +25,7 @@ def unread(root: Place, kind: JobKind, kinds: JobKinds) -> tuple[str, ...]:
 def _paths(kind: JobKind) -> Iterator[tuple[str, str]]:
     yield from kind.unread.items()
     if kind.autoscaling:
-        yield kind.autoscaling, "which changes the number of pods while it runs"
+        yield kind.autoscaling, sentences.RESIZES
 
 
 def _has(root: Place, path: str) -> bool:
@@ -61,5 +62,4 @@ def _strange_components(root: Place, kinds: JobKinds) -> Iterator[str]:
         known = key == ("", "Pod") or kinds.find(document) is not None
         quiet = key in schemas.known_kinds() and not has_pod_template(document)
         if not known and not quiet:
-            kind = f"a {key[1]} of {document.get('apiVersion')}"
-            yield f"{component.path}, {kind}, which may make pods: its podSets would say which"
+            yield sentences.unread_component(component.path, key[1], document.get("apiVersion"))

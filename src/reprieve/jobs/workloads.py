@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable
 
+from reprieve.jobs import sentences
 from reprieve.jobs.kinds import JobKinds
 from reprieve.jobs.paths import Place, at, mapping, text
 from reprieve.jobs.pod_sets import PodSet
 from reprieve.jobs.reading import pod_sets
 from reprieve.jobs.rows import JobKind
-from reprieve.objects import Document, Reference, shown, topology_request, well_known, whole_number
+from reprieve.objects import Document, Reference, topology_request, well_known, whole_number
 
 _WORKLOAD_API = f"{well_known.KUEUE_API}/v1beta2"
 
@@ -84,22 +85,15 @@ def unheeded(document: Document, kind: JobKind, count: int) -> list[str]:
         annotations.get(well_known.MIN_PARALLELISM_ANNOTATION),
     )
     if limit is not None and not time_limit(labels):
-        found.append(
-            f"label {well_known.MAX_EXEC_TIME_LABEL}: {shown(limit)} is no number of seconds above 0"
-        )
+        found.append(sentences.time_limit_is_no_number(limit))
     if least is not None and not kind.shrinks:
-        found.append(
-            f"annotation {well_known.MIN_PARALLELISM_ANNOTATION}: only a Job can start with fewer pods"
-        )
+        found.append(sentences.ONLY_JOBS_START_SMALLER)
     elif least is not None and not _is_less(least, count):
-        text = f"{shown(least)} is not above 0 and below its {count} pods"
-        found.append(f"annotation {well_known.MIN_PARALLELISM_ANNOTATION}: {text}")
+        found.append(sentences.not_fewer_pods(least, count))
     if kind.autoscaling and at(Place("", document), kind.autoscaling).value:
-        found.append(f"{kind.autoscaling}: quota is given for the pods that are written; more get none")
+        found.append(sentences.no_quota_for_more(kind.autoscaling))
     if annotations.get(well_known.ELASTIC_JOB_ANNOTATION) == "true":
-        smaller = "it may become smaller while it runs, but " if kind.shrinks else ""
-        text = f"{smaller}it is not resized in place: it is stopped and asks anew"
-        found.append(f"annotation {well_known.ELASTIC_JOB_ANNOTATION}: {text}")
+        found.append(sentences.not_resized(bool(kind.shrinks)))
     return found
 
 

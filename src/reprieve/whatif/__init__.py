@@ -23,6 +23,7 @@ from reprieve.objects import (
     objects_in,
     parse_time,
 )
+from reprieve.whatif import sentences
 from reprieve.whatif.notes import NODE_KINDS, QUOTA_KINDS
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def compare(
         _, expansion, documents = expanded_job(documents, target, settings)
         target = only_gang(expansion)
     elif target.kind == "Workload":
-        raise ReprieveError(f"{target}: a Workload has a quota plan, which knows one algorithm")
+        raise ReprieveError(sentences.no_algorithms_for_quota(str(target)))
     return compare_algorithms(documents, target, settings, _moment(now))
 
 

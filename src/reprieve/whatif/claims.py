@@ -16,21 +16,19 @@ from reprieve.objects import (
     document_of,
     group_key,
     kind_key,
-    some,
     split_key,
     well_known,
 )
 from reprieve.placement import device_filter
 from reprieve.preemption import Plan
+from reprieve.whatif import sentences
 
 if TYPE_CHECKING:
     from reprieve.whatif.jobs import JobPlan
 
 _TEMPLATE = ("resource.k8s.io", "ResourceClaimTemplate")
 _GROUP = (well_known.SCHEDULING_API, "PodGroup")
-_MOST_NAMED = 3
 _Answer = TypeVar("_Answer", "Plan", "JobPlan")
-_NOT_COUNTED = "Note: devices and volumes that the plans before it take are not counted."
 
 
 def has_claims(pod: Document) -> bool:
@@ -49,9 +47,7 @@ def with_claims(documents: list[Document | Source], notes: list[str] | None) -> 
     making = _Making(map(document_of, documents))
     found = [making.completed(each) if _is_new(document_of(each)) else each for each in documents]
     if making.missing and notes is not None:
-        names = some([*making.missing], _MOST_NAMED)
-        text = "claims are missing, for the templates to make them from are not among the objects"
-        notes.append(f"Warning: {text}: {names}.")
+        notes.append(sentences.claim_templates_are_missing([*making.missing]))
     return [*found, *making.claims.values()]
 
 
@@ -69,7 +65,7 @@ class _Making:
         self._groups: dict[str, Document] = {}
         self._known: set[Reference] = set()
         self.claims: dict[Reference, Document] = {}
-        self.missing: dict[str, None] = {}
+        self.missing: dict[tuple[str, str], None] = {}
         for each in documents:
             reference = Reference.read(each)
             self._known.add(reference)
@@ -108,7 +104,7 @@ class _Making:
                 continue
             wanted = Reference("ResourceClaimTemplate", reference.namespace, template)
             if wanted.key not in self._templates:
-                self.missing[f"{wanted} ({reference})"] = None
+                self.missing[str(wanted), str(reference)] = None
                 continue
             shared = group is not None and each in ((group.get("spec") or {}).get("resourceClaims") or ())
             owner = group if shared and group is not None else pod
@@ -133,7 +129,7 @@ class _Making:
 
 def with_note(answer: _Answer, taken: bool) -> _Answer:
     """`taken`: plans before this one give devices or volumes away, of which the documents know nothing."""
-    return replace(answer, reasons=(*answer.reasons, _NOT_COUNTED)) if taken else answer
+    return replace(answer, reasons=(*answer.reasons, sentences.CLAIMS_NOT_COUNTED)) if taken else answer
 
 
 def take(cluster: Cluster, plan: Plan) -> None:

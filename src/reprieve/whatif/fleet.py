@@ -20,15 +20,13 @@ from reprieve.objects import (
     Reference,
     ReprieveError,
     Source,
-    counted,
     given,
     ignored,
-    ignored_sentence,
     outcomes,
     well_known,
 )
 from reprieve.quota import QuotaPlan
-from reprieve.whatif.notes import NO_WORKLOAD
+from reprieve.whatif import sentences
 from reprieve.whatif.quota import plan_workload
 
 
@@ -54,10 +52,8 @@ class Candidate:
         """What its preemption would cost, in words; empty without one."""
         if self.cost is None:
             return ""
-        hours = f"{self.cost.lost_pod_seconds / 3600:,.1f}".removesuffix(".0")
-        lost = f"{hours} {'pod-hour' if hours == '1' else 'pod-hours'} of work lost"
-        victims = counted(self.cost.victims, "workload")
-        return f"{victims}, none with a priority above {self.cost.highest_priority}; {lost}"
+        cost = self.cost
+        return sentences.preemption_cost(cost.victims, cost.highest_priority, cost.lost_pod_seconds)
 
     def to_dict(self) -> dict[str, Any]:
         document: dict[str, Any] = {"cluster": self.cluster, "outcome": self.outcome}
@@ -97,8 +93,8 @@ class FleetPlan:
     def notes(self) -> list[str]:
         """Sentences about what the plan did not use: of what was given, and of what each worker holds."""
         held = [(each.cluster, each.plan.ignored) for each in self.candidates if each.plan is not None]
-        found = [f"Note: {ignored_sentence(self.ignored)}."] if self.ignored else []
-        return [*found, *(f"Note: {name}: {ignored_sentence(left)}." for name, left in held if left)]
+        found = [sentences.ignored_objects(self.ignored)] if self.ignored else []
+        return [*found, *(sentences.ignored_of_worker(name, left) for name, left in held if left)]
 
     def to_dict(self) -> dict[str, Any]:
         more = {"ignored": [*map(msgspec.to_builtins, self.ignored)]} if self.ignored else {}
@@ -136,7 +132,7 @@ def plan_for_clusters(
     ]
     policy = settings_from(config.to_dict()).gate_policy
     chosen, reasons = _choose(candidates, policy, now)
-    left = ignored(given(others), frozenset(), NO_WORKLOAD)
+    left = ignored(given(others), frozenset(), sentences.NO_WORKLOAD)
     return FleetPlan(target.key, policy, chosen, candidates, reasons, left)
 
 
@@ -155,18 +151,17 @@ def _choose(candidates: list[Candidate], policy: str, now: datetime) -> tuple[Ca
     """1. a worker with room, in the order given; 2. the one whose gate would open first; 3. nobody."""
     free = [candidate for candidate in candidates if candidate.outcome == outcomes.SCHEDULED]
     if free:
-        others = f" (also: {', '.join(each.cluster for each in free[1:])})" if free[1:] else ""
-        return free[0], [f"{free[0].cluster} has room without preemption{others}"]
+        return free[0], [sentences.has_room(free[0].cluster, [each.cluster for each in free[1:]])]
     able = {each.cluster: each for each in candidates if each.outcome == outcomes.PREEMPTS}
     if not able:
-        return None, ["no worker has room, and none could make it by preemption"]
+        return None, [sentences.NO_ROOM_AT_ALL]
     waiting = [
         Signal(name, now + timedelta(seconds=position), each.cost)
         for position, (name, each) in enumerate(able.items())
     ]
     winner = able[choose(waiting, {}, policy).cluster]
     if policy == LEAST_COST:
-        reason = f"{winner.cluster} preempts at the lowest cost: {winner.cost_text}"
+        reason = sentences.preempts_at_lowest_cost(winner.cluster, winner.cost_text)
     else:
-        reason = f"{winner.cluster} may preempt if it signals first: first come, first served"
-    return winner, ["no worker has room without preemption", reason]
+        reason = sentences.preempts_if_first(winner.cluster)
+    return winner, [sentences.NO_ROOM_WITHOUT_PREEMPTION, reason]

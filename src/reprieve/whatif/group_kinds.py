@@ -8,14 +8,14 @@ knows of (queues, minimal resources, time-outs) is named in the plan.
 from collections.abc import Iterable
 from typing import Any
 
-from reprieve.objects import Document, Source, document_of, kind_key, some, well_known
+from reprieve.objects import Document, Source, document_of, kind_key, well_known
+from reprieve.whatif import sentences
 
 COSCHEDULING, VOLCANO = "scheduling.x-k8s.io", "scheduling.volcano.sh"
 _KINDS = ((COSCHEDULING, "PodGroup"), (VOLCANO, "PodGroup"))
 _NAME_ANNOTATIONS = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
 """Volcano's links from a pod to its group, the first one first; coscheduling's label is read everywhere."""
 _READ = ("minMember", "priorityClassName")
-_MOST_NAMED = 3
 DEEPEST = 20
 """No kind of job keeps its pods further down. What people write may be nested deeper than Python calls."""
 
@@ -34,7 +34,7 @@ def with_group_kinds(objects: Iterable[Document | Source]) -> tuple[list[Documen
             if field not in _READ
         }
     )
-    notes = [f"Note: of pod groups of other schedulers not read: {some(lost, _MOST_NAMED)}."] if lost else []
+    notes = [sentences.foreign_fields_not_read(lost)] if lost else []
     return [_with(each, _understood(document_of(each))) for each in documents], notes
 
 

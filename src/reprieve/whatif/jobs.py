@@ -21,7 +21,6 @@ from reprieve.objects import (
     Reference,
     ReprieveError,
     Source,
-    counted,
     document_of,
     group_key,
     kind_key,
@@ -30,6 +29,7 @@ from reprieve.objects import (
     well_known,
 )
 from reprieve.preemption import Plan, View, decide, with_lost_hours
+from reprieve.whatif import sentences
 from reprieve.whatif.claims import has_claims, take
 from reprieve.whatif.group_kinds import with_group_kinds
 from reprieve.whatif.notes import NODE_KINDS, take_notes, waits_for_quota
@@ -127,10 +127,7 @@ def expanded_job(
 def only_gang(expansion: Expansion) -> Reference:
     """The gang that is the whole job."""
     if len(expansion.groups) != 1:
-        raise ReprieveError(
-            f"{expansion.job} is {counted(len(expansion.groups), 'gang')}, and algorithms are compared for "
-            "one: name a Pod or a PodGroup"
-        )
+        raise ReprieveError(sentences.no_single_gang(expansion.job, len(expansion.groups)))
     return Reference.read(expansion.groups[0])
 
 
@@ -197,8 +194,8 @@ def _job(documents: list[Document | Source], for_: Reference, kinds: JobKinds) -
     for each in jobs:
         if Reference.read(document_of(each)) == for_:
             return each
-    known = ", ".join(str(Reference.read(document_of(each))) for each in jobs) or "none"
-    raise ReprieveError(f"there is no {for_.kind} {for_.key} in the input; jobs there are: {known}")
+    known = [str(Reference.read(document_of(each))) for each in jobs]
+    raise ReprieveError(sentences.no_such_job(for_.kind, for_.key, known))
 
 
 def _expanded(source: Document | Source, kinds: JobKinds, others: list[Document]) -> Expansion:
@@ -223,10 +220,7 @@ def _refuse_twice(expansion: Expansion, others: Iterable[Document | Source]) -> 
         one = Reference.read(
             next((each for each in found if each["kind"] == "Pod" and _waits(each)), found[0])
         )
-        raise ReprieveError(
-            f"{expansion.job} has {one} already: ask for that, or leave it out of the input to plan the job "
-            f"anew; `reprieve explain {expansion.job}` speaks of all that it has"
-        )
+        raise ReprieveError(sentences.job_has_pods_already(expansion.job, one))
 
 
 # -- planning ------------------------------------------------------------------------------------------------
@@ -303,28 +297,16 @@ def _outcome(fits: Sequence[PodSetFit], plans: Sequence[Plan]) -> JobOutcome:
 
 
 def _sentence(for_: Reference, fits: Sequence[PodSetFit], plans: Sequence[Plan]) -> str:
-    """`RayJob/ml/tune: head fits, 6 of 8 workers fit if 2 pods make way; the next one: 0/3 nodes …`"""
     victims = sum(len(plan.victims) for plan in plans)
-    parts = [_fit(each, "" if len(fits) == 1 else f"{each.name} ") for each in fits if each.count]
-    text = f"{for_}: {', '.join(parts) or 'it asks for no pods now'}"
-    if victims:
-        text += f", if {counted(victims, 'pod')} {'makes' if victims == 1 else 'make'} way"
     failed = next((each.message for each in fits if each.message), "")
-    return f"{text}. {failed}" if failed else f"{text}."
-
-
-def _fit(fit: PodSetFit, name: str) -> str:
-    if fit.count == 1:
-        return f"{name or 'its pod '}{'fits' if fit.placed else 'does not fit'}"
-    if fit.placed == fit.count:
-        return f"all {fit.count} {name}pods fit"
-    return f"{fit.placed or 'none'} of {fit.count} {name}pods {'fits' if fit.placed == 1 else 'fit'}"
+    counts = [(each.name, each.count, each.placed) for each in fits]
+    return sentences.job_plan(for_, counts, victims, failed)
 
 
 def _unknown_fields(source: Source, expansion: Expansion) -> list[str]:
     """Fields of its templates that no API server knows, also of kinds that there is no schema of."""
     return [
-        f"{source.where}: {problem}"
+        sentences.unknown_field(source.where, str(problem))
         for each in expansion.sets
         for problem in unknown_pod_fields(each.template["spec"], f"{each.path}.spec")
     ]
@@ -334,12 +316,10 @@ def _hints(job: Document, expansion: Expansion, config: Configuration) -> list[s
     found = []
     if expansion.groups:
         least = expansion.groups[0]["spec"]["schedulingPolicy"]["gang"]["minCount"]
-        several = len(expansion.groups)
-        gangs = "a gang:" if several == 1 else f"{several} gangs; in each"
-        found.append(f"Note: planned as {gangs} at least {counted(least, 'pod')} start together, or none.")
+        found.append(sentences.planned_as_gangs(len(expansion.groups), least))
     if expansion.suspended:
-        found.append("Note: it is suspended; this is the plan for the moment when it starts.")
+        found.append(sentences.SUSPENDED)
     if queue := queue_of(one_run(job, config.job_kinds()) or job):
         notes = [(each.template.get("metadata") or {}).get("annotations") or {} for each in expansion.sets]
         found.append(waits_for_quota(queue, (name for each in notes for name in each)))
-    return [*found, *(f"Note: not looked at: {each}." for each in expansion.unread)]
+    return [*found, *(sentences.not_looked_at(each) for each in expansion.unread)]

@@ -3,13 +3,12 @@
 An API server does that to a pod when it is created. A manifest that no server has seen lacks it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from reprieve.objects import LimitRange, Object, Pod, PodSpec, ResourceList, nano, some
-
-_MOST_NAMED = 3
+from reprieve.objects import LimitRange, Object, Pod, PodSpec, ResourceList, nano
+from reprieve.whatif import sentences
 
 
 def with_limit_ranges(views: list[Object]) -> tuple[list[Object], list[str]]:
@@ -23,20 +22,20 @@ def with_limit_ranges(views: list[Object]) -> tuple[list[Object], list[str]]:
     # A plan of nodes needs nothing else of quota.
     from reprieve.quota import with_defaults
 
-    given: dict[str, list[str]] = {}
-    refused: dict[str, None] = {}
+    given: dict[tuple[str, ...], list[str]] = {}
+    refused: dict[tuple[str, str], None] = {}
     found: list[Object] = []
     for view in views:
         if isinstance(view, Pod) and view.namespace in ranges and _is_new(view):
             own = ranges[view.namespace]
             spec, name = with_defaults(view.spec, own), f"Pod/{view.key}"
             if _requests(spec) != _requests(view.spec):
-                source = ", ".join(f"LimitRange/{each.key}" for each in own)
-                given.setdefault(source, []).append(name)
-            refused |= dict.fromkeys(f"{name} ({text})" for text in _outside(spec, own))
+                given.setdefault(tuple(each.key for each in own), []).append(name)
+            refused |= dict.fromkeys((name, text) for text in _outside(spec, own))
             view = replace(view, spec=spec)
         found.append(view)
-    return found, [*_sentences(given, [*refused])]
+    notes = [sentences.requests_from_limit_range(source, pods) for source, pods in given.items()]
+    return found, [*notes, *([sentences.outside_limit_ranges([*refused])] if refused else [])]
 
 
 def _is_new(pod: Pod) -> bool:
@@ -47,14 +46,6 @@ def _requests(spec: PodSpec) -> list[ResourceList]:
     return [each.resources.requests for each in (*spec.containers, *spec.init_containers)]
 
 
-def _sentences(given: dict[str, list[str]], refused: Sequence[str]) -> Iterator[str]:
-    for source, pods in given.items():
-        yield f"Note: {source} gives requests to containers without: {some(pods, _MOST_NAMED)}."
-    if refused:
-        text = "a server refuses what is outside the limits of its namespace"
-        yield f"Warning: {text}: {some(refused, _MOST_NAMED)}."
-
-
 def _outside(spec: PodSpec, ranges: Iterable[LimitRange]) -> Iterator[str]:
     """Of single containers; what is stated for whole pods is the server's business."""
     for each in ranges:
@@ -63,7 +54,7 @@ def _outside(spec: PodSpec, ranges: Iterable[LimitRange]) -> Iterator[str]:
                 continue
             for index, container in enumerate(spec.containers):
                 for name, wanted in container.resources.requests.items():
-                    for word, bound, sign in (("most", item.max, 1), ("least", item.min, -1)):
+                    for highest, bound, sign in ((True, item.max, 1), (False, item.min, -1)):
                         if name in bound and sign * (nano(wanted) - nano(bound[name])) > 0:
-                            text = f"requests {name} {wanted}, at {word} {bound[name]}"
-                            yield f"spec.containers[{index}] {text} by LimitRange/{each.key}"
+                            said = sentences.above_limit_range if highest else sentences.below_limit_range
+                            yield said(index, name, wanted, bound[name], each.key)

@@ -16,11 +16,10 @@ from reprieve.objects import (
     doubts,
     given,
     ignored,
-    ignored_sentence,
-    some,
     unknown_fields,
     well_known,
 )
+from reprieve.whatif import sentences
 
 _TOPOLOGY = re.compile(r"kueue\.x-k8s\.io/podset-.*topology.*")
 STORAGE_KINDS = ("StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity", "VolumeAttachment")
@@ -66,25 +65,18 @@ QUOTA_KINDS = frozenset(
         ),
     }
 )
-NO_WORKLOAD = "not turned into a Workload: give the Workload"
-_INSTEAD = {
-    NODE_KINDS: "not planned: name it with --for, or give its pods",
-    QUOTA_KINDS: NO_WORKLOAD,
-}
-_MAKES_PODS = "it makes pods, which are not planned: describe it under jobs.kinds of the configuration"
-_SCALED = "the replicas that are written count"
-_WHY_ANYWHERE = {("reprieve.dev", "ReprieveConfiguration"): "it is heeded where --config names it"}
+_INSTEAD = {NODE_KINDS: sentences.NOT_PLANNED, QUOTA_KINDS: sentences.NO_WORKLOAD}
+_WHY_ANYWHERE = {("reprieve.dev", "ReprieveConfiguration"): sentences.CONFIGURATION_NAMED}
 _WHY = {
     **_WHY_ANYWHERE,
-    ("", "ResourceQuota"): "a server refuses pods beyond it; that is not counted",
-    ("apps", "DaemonSet"): "the part of each node that its pods take is not counted: give its pods",
-    ("autoscaling", "HorizontalPodAutoscaler"): _SCALED,
-    ("keda.sh", "ScaledObject"): _SCALED,
-    ("autoscaling.k8s.io", "VerticalPodAutoscaler"): "the requests that are written count",
-    ("karpenter.sh", "NodePool"): "nodes that could be added are not counted",
+    ("", "ResourceQuota"): sentences.RESOURCE_QUOTA_NOT_COUNTED,
+    ("apps", "DaemonSet"): sentences.DAEMON_SET_NOT_COUNTED,
+    ("autoscaling", "HorizontalPodAutoscaler"): sentences.REPLICAS_COUNT,
+    ("keda.sh", "ScaledObject"): sentences.REPLICAS_COUNT,
+    ("autoscaling.k8s.io", "VerticalPodAutoscaler"): sentences.REQUESTS_COUNT,
+    ("karpenter.sh", "NodePool"): sentences.NODE_POOL_NOT_COUNTED,
 }
 """What it means for a plan of nodes."""
-_MOST_NAMED = 3
 
 
 class Notes(NamedTuple):
@@ -100,19 +92,18 @@ class Notes(NamedTuple):
     def sentences(self) -> tuple[str, ...]:
         found = [*self.missing]
         if self.ignored:
-            found.append(f"Note: {ignored_sentence(self.ignored)}.")
+            found.append(sentences.ignored_objects(self.ignored))
         if self.unknown:
-            found.append(f"Warning: fields that nobody reads: {some(self.unknown, _MOST_NAMED)}")
+            found.append(sentences.fields_nobody_reads(self.unknown))
         if self.doubtful:
-            found.append(f"Warning: {some(self.doubtful, _MOST_NAMED)}.")
+            found.append(sentences.doubtful(self.doubtful))
         return tuple(found)
 
 
 def waits_for_quota(queue: str, annotations: Iterable[str] = ()) -> str:
     """Of a job or pod that a plan of nodes is made for; `annotations` are those of its pods."""
-    text = f"Note: it waits for quota in queue {queue} first; `reprieve admit` says whether it gets it."
     heeded = sorted({each for each in annotations if _TOPOLOGY.fullmatch(each)})
-    return f"{text} {some(heeded, _MOST_NAMED)} is heeded there, not here." if heeded else text
+    return sentences.waits_for_quota(queue, heeded)
 
 
 def take_notes(
@@ -133,7 +124,7 @@ def take_notes(
         for each in _explained(ignored(others, used, _INSTEAD[used]), others, used)
     )
     if sources and sum(each.count for each in left) == len(sources):
-        raise ReprieveError(f"nothing that was given can be used here; {ignored_sentence(left)}")
+        raise ReprieveError(sentences.nothing_can_be_used(left))
     # Programs hand over what they have read from somewhere; people write files.
     written = any(isinstance(each, Source) for each in everything)
     if not written:
@@ -156,7 +147,7 @@ def _explained(
 
     def why(each: Ignored) -> str:
         known = reasons.get((each.api_version.rpartition("/")[0], each.kind), each.why)
-        return known or (_MAKES_PODS if (each.api_version, each.kind) in makers else "")
+        return known or (sentences.MAKES_PODS if (each.api_version, each.kind) in makers else "")
 
     return tuple(msgspec.structs.replace(each, why=why(each)) for each in found)
 

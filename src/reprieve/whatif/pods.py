@@ -25,11 +25,11 @@ from reprieve.objects import (
     document_of,
     from_template,
     kind_key,
-    nearest,
     unknown_names,
     well_known,
 )
 from reprieve.preemption import Plan, View, decide, groups_rule, with_lost_hours
+from reprieve.whatif import sentences
 from reprieve.whatif.claims import with_claims
 from reprieve.whatif.group_kinds import with_group_kinds
 from reprieve.whatif.limit_ranges import with_limit_ranges
@@ -108,7 +108,7 @@ def load(
     for each in views:
         identity = (type(each), each.key)
         if identity in seen:
-            raise ReprieveError(f"{type(each).__name__}/{each.key} is given twice; which one counts?")
+            raise ReprieveError(sentences.given_twice(type(each).__name__, each.key))
         seen.add(identity)
         _check(each)
     cluster.set_all(views)
@@ -145,7 +145,7 @@ def _with_template(each: Document | Source, find: FindWorkload, notes: list[str]
     for problem in problems:
         if (document.get("metadata") or {}).get("uid"):
             if notes is not None:
-                notes.append(f"Note: {Reference.read(document)}: {problem}; what the group says counts.")
+                notes.append(sentences.group_counts(Reference.read(document), str(problem)))
             continue
         where = each.where if isinstance(each, Source) else ""
         raise InvalidObject(problem.path, problem.value, problem.message, where)
@@ -173,7 +173,7 @@ def _check(each: Object) -> None:
             raise InvalidObject(problem.path, problem.value, problem.message, f"Pod/{each.key}")
     gang = each.spec.scheduling_policy.gang if isinstance(each, PodGroup) else None
     if gang is not None and gang.min_count < 1:
-        path, text = "spec.schedulingPolicy.gang.minCount", f"must be at least 1, is {gang.min_count}"
+        path, text = "spec.schedulingPolicy.gang.minCount", sentences.min_count_too_low(gang.min_count)
         raise InvalidObject(path, gang.min_count, text, f"PodGroup/{each.key}")
 
 
@@ -181,10 +181,8 @@ def refuse_unknown_class(cluster: Cluster, for_: Reference) -> None:
     """Without the class that the unit names its priority is not known, and an answer would be a guess."""
     found = unknown_class(cluster, for_)
     if found:
-        known = [*cluster.priorities.number_of, *well_known.SYSTEM_CLASSES]
-        missing = "; give it, too: without it the priority is not known"
-        meant = nearest(found, known) if cluster.priorities.number_of else missing
-        text = f"there is no PriorityClass {found!r} among the objects{meant}"
+        given = cluster.priorities.number_of
+        text = sentences.no_priority_class(found, [*given, *well_known.SYSTEM_CLASSES] if given else [])
         raise InvalidObject("spec.priorityClassName", found, text, str(for_))
 
 

@@ -29,6 +29,7 @@ from reprieve.objects import (
     kind_key,
     well_known,
 )
+from reprieve.whatif import sentences
 
 _POD_KINDS = (("", "Pod"), (well_known.SCHEDULING_API, "PodGroup"))
 
@@ -92,8 +93,7 @@ def _queueless(jobs: Iterable[Document], kinds: JobKinds) -> Iterator[tuple[tupl
         run, kind = one_run(job, kinds) or job, kinds.find(job)
         made = kinds.find(run)
         if kind is not None and made is not None and made.asks != "none" and not queue_of(run):
-            where = f"{kind.job_template}.metadata" if kind.job_template else "it"
-            why = f"it names no queue: give {where} the label {well_known.QUEUE_LABEL}, or give its Workload"
+            why = sentences.names_no_queue(kind.job_template)
             yield (str(job.get("apiVersion")), str(job.get("kind"))), why
 
 
@@ -104,7 +104,7 @@ def _in_vain(made: Iterable[tuple[Document | Source, list[Asking]]], kinds: JobK
         if kind is not None and askers:
             count = sum(each["count"] for each in askers[0].workload["spec"]["podSets"])
             for text in unheeded(document, kind, count):
-                yield f"Warning: {Reference.read(document_of(job))}: not heeded: {text}."
+                yield sentences.not_heeded(Reference.read(document_of(job)), text)
 
 
 def _held(
@@ -123,8 +123,7 @@ def _held(
         reference = Reference.read(job)
         named = {**job, "metadata": {**(job.get("metadata") or {}), "namespace": reference.namespace}}
         if needs_hold(named, kinds, True, selector, labels.get(reference.namespace)):
-            why = "it is held until it does (quota.manageJobsWithoutQueueName)"
-            yield f"Warning: {reference} names no queue: {why}."
+            yield sentences.held_without_queue(reference)
 
 
 def _of_pods(

@@ -34,7 +34,6 @@ from reprieve.objects import (
     expanded,
     format_time,
     fractions,
-    some,
     well_known,
 )
 from reprieve.quota import (
@@ -67,11 +66,10 @@ from reprieve.quota import (
     waiters,
     waiting_lists,
 )
+from reprieve.whatif import sentences
 from reprieve.whatif.notes import QUOTA_KINDS, Notes, take_notes
 from reprieve.whatif.queued_jobs import with_workloads
 from reprieve.whatif.runtime_classes import Completed, with_runtime_classes
-
-_MOST_NAMED = 3
 
 
 class QuestionError(ReprieveError):
@@ -98,10 +96,8 @@ def plan_workload(
     views, missing = _decoded(queued.documents)
     found = [view for view in views if isinstance(view, Workload) and view.key == for_.key]
     if not found:
-        known = ", ".join(sorted(view.key for view in views if isinstance(view, Workload))) or "none"
-        raise QuestionError(
-            f"there is no Workload {for_.key} (kueue.x-k8s.io) in the input; there are: {known}"
-        )
+        known = sorted(view.key for view in views if isinstance(view, Workload))
+        raise QuestionError(sentences.no_such_workload(for_.key, known))
     _refuse(found[0], countable)
     again = needs_second_pass(found[0])
     quota = load((view for view in views if view is not found[0] or again), rules, now)
@@ -109,8 +105,8 @@ def plan_workload(
     info = WorkloadInfo(found[0], queue.name, rules, quota.limit_ranges(found[0].namespace))
     answer = _Question(quota, info, queue).answer(given or {})
     vain = vain_wait(quota, info, queue, answer.whole.assignment)
-    sentences = (*vain, *notes._replace(missing=missing).sentences)
-    return replace(answer, ignored=notes.ignored, notes=sentences)
+    said = (*vain, *notes._replace(missing=missing).sentences)
+    return replace(answer, ignored=notes.ignored, notes=said)
 
 
 def _decoded(documents: list[Document | Source]) -> Completed:
@@ -135,9 +131,7 @@ def _unlabelled(views: Iterable[Object]) -> Iterator[str]:
         for label in (*each.match_labels, *(one.key for one in each.match_expressions))
     }
     if asking and labels - {well_known.NAMESPACE_NAME_LABEL}:
-        names = some(sorted(asking), _MOST_NAMED)
-        text = "by which ClusterQueues choose, are not known: the namespaces are not among the objects"
-        yield f"Note: labels of {names}, {text}."
+        yield sentences.labels_for_queues_unknown(sorted(asking))
 
 
 def _refuse(workload: Workload, problems_of: Callable[[PodSpec, str], list[Problem]]) -> None:
@@ -150,9 +144,9 @@ def _queue(quota: Quota, workload: Workload, name: str | None) -> QueueNode:
     if name is None:
         name, refused = quota.queue_of(workload)
         if refused is not None:
-            raise QuestionError(f"Workload {workload.key} is not queued: {refused.message}")
+            raise QuestionError(sentences.not_queued(workload.key, refused.message))
     if name not in quota.cache.queues:
-        raise QuestionError(f"there is no ClusterQueue {name}")
+        raise QuestionError(sentences.no_such_cluster_queue(name))
     return quota.cache.queues[name]
 
 
@@ -325,4 +319,4 @@ def _without_place(quota: Quota, views: Iterable[Object], names: Mapping[str, st
     nodes = [view for view in views if isinstance(view, Node)]
     for key, info in sorted(quota.cache.workloads.items()):
         if why := no_place(info.workload, nodes, quota.cache.flavors):
-            yield f"Warning: {names.get(key, f'Workload/{key}')} gets quota, but {why}."
+            yield sentences.gets_quota_but(names.get(key, f"Workload/{key}"), why)

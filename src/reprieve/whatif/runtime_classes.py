@@ -18,11 +18,10 @@ from reprieve.objects import (
     RuntimeClass,
     Workload,
     kind_key,
-    some,
 )
+from reprieve.whatif import sentences
 
 _KEY = ("node.k8s.io", "RuntimeClass")
-_MOST_NAMED = 3
 
 
 class Completed(NamedTuple):
@@ -38,20 +37,19 @@ def with_runtime_classes(views: Iterable[Object], documents: Iterable[Document])
         for each in documents
         if kind_key(each) == _KEY
     }
-    missing: dict[str, None] = {}
+    missing: dict[tuple[str, str], None] = {}
 
     def complete(spec: PodSpec, owner: str) -> PodSpec:
         name = spec.runtime_class_name
         if not name or spec.overhead:
             return spec
         if name not in known:
-            missing[f"{name} ({owner})"] = None
+            missing[name, owner] = None
             return spec
         return known[name].complete(spec)
 
     found = [_completed(view, complete) for view in views]
-    text = "Warning: runtime classes that are not among the objects; their overhead is not counted"
-    return Completed(found, (f"{text}: {some(list(missing), _MOST_NAMED)}.",) if missing else ())
+    return Completed(found, (sentences.runtime_classes_are_missing([*missing]),) if missing else ())
 
 
 def _completed(view: Object, complete: Callable[[PodSpec, str], PodSpec]) -> Object:

@@ -12,14 +12,12 @@ from reprieve.objects import (
     Source,
     document_of,
     group_key,
-    nearest,
     outcomes,
-    some,
     well_known,
 )
 from reprieve.preemption import Plan
+from reprieve.whatif import sentences
 
-MOST_NAMED = 3
 _PROTECTING = {
     "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
     "karpenter.sh/do-not-disrupt": "true",
@@ -82,21 +80,13 @@ def _other_schedulers(cluster: Cluster, rows: Sequence[int], config: Configurati
     scheduler = config.scheduler
     known = ("", well_known.DEFAULT_SCHEDULER, scheduler.scheduler_name, *scheduler.other_scheduler_names)
     names = dict.fromkeys(cluster.pods.info[row].scheduler for row in rows)
-    return [
-        f"Note: its schedulerName is {name}: this is what Reprieve would do, not what that scheduler does."
-        for name in names
-        if name not in known
-    ]
+    return [sentences.other_scheduler(name) for name in names if name not in known]
 
 
 def _gates(cluster: Cluster, rows: Sequence[int]) -> list[str]:
     gated = (row for row in rows if cluster.pods.info[row].gated)
     names = dict.fromkeys(gate.name for row in gated for gate in cluster.class_of(row).spec.scheduling_gates)
-    if not names:
-        return []
-    return [
-        f"Note: whoever set the gate has to open it (spec.schedulingGates): {some([*names], MOST_NAMED)}."
-    ]
+    return [sentences.gates_to_open([*names])] if names else []
 
 
 def _unlabelled(cluster: Cluster, rows: Sequence[int]) -> list[str]:
@@ -113,9 +103,7 @@ def _unlabelled(cluster: Cluster, rows: Sequence[int]) -> list[str]:
     if not labels - {well_known.NAMESPACE_NAME_LABEL}:
         return []
     unknown = {key.partition("/")[0] for key in cluster.pods.row_of} - cluster.namespaces.keys()
-    names = some(sorted(unknown), MOST_NAMED)
-    text = "by which affinity chooses pods, are not known: the namespaces are not among the objects"
-    return [f"Note: labels of {names}, {text}."] if unknown else []
+    return [sentences.labels_for_affinity_unknown(sorted(unknown))] if unknown else []
 
 
 def _asked_of_others(pods: set[str], documents: Iterable[Document | Source]) -> list[str]:
@@ -130,14 +118,15 @@ def _asked_of_others(pods: set[str], documents: Iterable[Document | Source]) -> 
         for name in asked if key in pods else ():
             if name in _SHARES or not has_gang:
                 found.setdefault(name, []).append(key)
-    return [f"Warning: {_asked(name)}: {some(each, MOST_NAMED)}." for name, each in found.items()]
+    return [_asked(name, each) for name, each in found.items()]
 
 
-def _asked(name: str) -> str:
+def _asked(name: str, pods: Sequence[str]) -> str:
     if name in _SHARES:
-        return f"the annotation {name} asks {_SHARES[name]} for a part of a GPU, and is not read here"
-    missing = "its PodGroup is not among the objects" if _GANGS[name] == "Volcano" else "is not read here"
-    return f"the annotation {name} asks {_GANGS[name]} for places with its gang, and {missing}"
+        return sentences.gpu_share_not_read(name, _SHARES[name], pods)
+    # Groups of Volcano are read.
+    said = sentences.gang_is_missing if _GANGS[name] == "Volcano" else sentences.gang_not_read
+    return said(name, _GANGS[name], pods)
 
 
 def _unoffered(cluster: Cluster, rows: Sequence[int]) -> list[str]:
@@ -146,7 +135,7 @@ def _unoffered(cluster: Cluster, rows: Sequence[int]) -> list[str]:
     offered = {name for each in nodes for name in each.status.allocatable}
     wanted = dict.fromkeys(name for row in rows for name in cluster.class_of(row).requests)
     return [
-        f"Warning: no node has any {name}{nearest(name, sorted(offered)) or '.'}"
+        sentences.no_node_offers(name, sorted(offered))
         for name in wanted
         if nodes and name not in offered and not cluster.devices.serves_any({name: 1})
     ]
@@ -162,10 +151,7 @@ def _unprotected(victims: set[str], documents: Iterable[Document | Source]) -> l
                 key = Reference.read(document).key
                 if key in victims:
                     found.setdefault(name, []).append(key)
-    return [
-        f"Note: {name} protects nobody from preemption: {some(pods, MOST_NAMED)}."
-        for name, pods in found.items()
-    ]
+    return [sentences.protects_nobody(name, pods) for name, pods in found.items()]
 
 
 def divergent(cluster: Cluster, for_: Reference) -> list[str]:
@@ -175,20 +161,14 @@ def divergent(cluster: Cluster, for_: Reference) -> list[str]:
         return []
     wanted, own = int(cluster.groups.priority[number]), cluster.pods.own_priority
     rows = [row for row in cluster.groups.members[number] if int(own[row]) != wanted]
-    names = some(sorted(cluster.pods.keys[row] for row in rows), MOST_NAMED)
-    return (
-        [f"Note: the group's priority {wanted} counts for all its pods; others say: {names}."] if rows else []
-    )
+    names = sorted(cluster.pods.keys[row] for row in rows)
+    return [sentences.group_priority_counts(wanted, names)] if rows else []
 
 
 def _lost(cluster: Cluster) -> list[str]:
     rows = np.flatnonzero(cluster.pods.node[: cluster.pods.rows] == LOST).tolist()
-    if not rows:
-        return []
-    names = some(
-        [f"{cluster.pods.keys[row]} ({cluster.pods.info[row].node_name})" for row in rows], MOST_NAMED
-    )
-    return [f"Warning: on a node that is not among the objects, so they count nowhere: {names}."]
+    pods = [(cluster.pods.keys[row], cluster.pods.info[row].node_name) for row in rows]
+    return [sentences.nodes_are_missing(pods)] if rows else []
 
 
 def _groupless(cluster: Cluster) -> list[str]:
@@ -198,23 +178,12 @@ def _groupless(cluster: Cluster) -> list[str]:
         for key, group, members in zip(groups.keys, groups.objects, groups.members, strict=True)
         if group is None and members
     ]
-    return (
-        [
-            f"Warning: pods name groups that do not exist; their own priority counts: "
-            f"{some(missing, MOST_NAMED)}."
-        ]
-        if missing
-        else []
-    )
+    return [sentences.groups_are_missing(missing)] if missing else []
 
 
 def _classless(cluster: Cluster) -> list[str]:
     missing = missing_classes(cluster)
-    return (
-        [f"Warning: priority classes that do not exist count as priority 0: {some(missing, MOST_NAMED)}."]
-        if missing
-        else []
-    )
+    return [sentences.priority_classes_are_missing(missing)] if missing else []
 
 
 def _absurd(cluster: Cluster) -> list[str]:
@@ -229,7 +198,7 @@ def _absurd(cluster: Cluster) -> list[str]:
         else []
     )
     names = [*huge, *(cluster.pods.keys[row] for row in rows)]
-    return [f"Warning: amounts above 2^53 count as 2^53: {some(names, MOST_NAMED)}."] if names else []
+    return [sentences.amounts_above_most(names)] if names else []
 
 
 def _nominated(cluster: Cluster) -> list[str]:
@@ -240,11 +209,4 @@ def _nominated(cluster: Cluster) -> list[str]:
         and cluster.pods.node[row] == NOWHERE
         and row not in cluster.storage.pods
     ]
-    return (
-        [
-            f"Note: no room is kept for waiting pods that were nominated elsewhere: "
-            f"{some(waiting, MOST_NAMED)}."
-        ]
-        if waiting
-        else []
-    )
+    return [sentences.no_room_for_nominated(waiting)] if waiting else []

@@ -2,16 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 
-from reprieve.explain.advice.changes import listed
 from reprieve.explain.advice.quota_scene import QuotaScene
 from reprieve.explain.advice.scene import Objections, Scene
-from reprieve.objects import Node, PodSpec, format_amount, nearest, outcomes, some
+from reprieve.explain.sentences import advice as sentences
+from reprieve.objects import Node, PodSpec, format_amount, outcomes
 from reprieve.placement import diagnosis
 from reprieve.preemption import UnknownTarget
 from reprieve.quota import Mode, Shortage, TooLarge, vain_wait
-
-NAMED = 5
-MOST_HAVING = 3
 
 
 def unit_facts(scene: Scene) -> list[str]:
@@ -45,7 +42,7 @@ def _unknown_labels(spec: PodSpec, nodes: Iterable[Node]) -> Iterator[str]:
     known = {pair for node in nodes for pair in node.metadata.labels.items()}
     for key, value in spec.node_selector.items():
         if (key, value) not in known:
-            yield f"No node has the label {key}={value}, for which spec.nodeSelector asks."
+            yield sentences.no_node_has_label(key, value)
 
 
 def _short(scene: Scene, resource: str, requested: int, nodes: list[str]) -> Iterator[str]:
@@ -54,29 +51,27 @@ def _short(scene: Scene, resource: str, requested: int, nodes: list[str]) -> Ite
     index = table.resource_index[resource]
     total = {name: int(table.allocatable[index, table.slot_of[name]]) for name in nodes}
     free = {name: max(0, scene.free(name)[resource]) for name in nodes}
-    wanted = f"{format_amount(resource, requested)} {resource}"
+    wanted = format_amount(resource, requested)
     largest, emptiest = (max(sorted(each), key=each.__getitem__) for each in (total, free))
     if not total[largest]:
-        yield f"It asks for {wanted}, and no node that would take it has any{_instead(scene, resource)}"
+        yield _nobody_has(scene, wanted, resource)
     elif requested > total[largest]:
         most = format_amount(resource, total[largest])
-        yield f"It asks for {wanted}, and no node that would take it has more than {most} ({largest})."
+        yield sentences.no_node_is_large_enough(wanted, resource, most, largest)
     elif requested > free[emptiest]:
         most = format_amount(resource, free[emptiest])
-        yield f"It needs {wanted} free on one node; the most there is now is {most} ({emptiest})."
+        yield sentences.no_node_is_free_enough(wanted, resource, most, emptiest)
 
 
-def _instead(scene: Scene, resource: str) -> str:
+def _nobody_has(scene: Scene, wanted: str, resource: str) -> str:
     """Who has the resource and does not take the pod; where nobody has it, what was perhaps meant."""
     table = scene.cluster.nodes
     amounts = table.allocatable[table.resource_index[resource]]
     having = [name for name, slot in sorted(table.slot_of.items()) if amounts[slot]]
     if having:
-        return (
-            f"; {some(having, MOST_HAVING)} {'has' if len(having) == 1 else 'have'}, and would not take it."
-        )
+        return sentences.only_others_have(wanted, resource, having)
     offered = [name for row, name in enumerate(table.resources) if table.allocatable[row].any()]
-    return nearest(resource, offered) or "."
+    return sentences.no_node_has(wanted, resource, offered)
 
 
 def quota_facts(scene: QuotaScene) -> list[str]:
@@ -102,13 +97,14 @@ def _too_large(scene: QuotaScene) -> Iterator[str]:
                 most.setdefault(each.key.resource, {})[each.key.flavor] = each.most
                 before[each.key.resource] = max(before.get(each.key.resource, 0), each.before)
             for resource, flavors in most.items():
-                bounds = listed([f"{format_amount(resource, n)} in flavor {f}" for f, n in flavors.items()])
                 asked, others = result.requests[resource], before[resource]
-                more = f", and those before it for {format_amount(resource, others)}" if others else ""
-                yield (
-                    f"Pod set {result.name} asks for {format_amount(resource, asked)} "
-                    f"{resource}{more}; ClusterQueue {scene.queue_name} can never have more than {bounds}, "
-                    "with all that it may borrow: to wait is in vain."
+                yield sentences.never_enough_quota(
+                    result.name,
+                    resource,
+                    asked=format_amount(resource, asked),
+                    before=format_amount(resource, others) if others else "",
+                    queue=scene.queue_name,
+                    most={flavor: format_amount(resource, number) for flavor, number in flavors.items()},
                 )
 
 
@@ -129,5 +125,4 @@ def _holders(scene: QuotaScene) -> Iterator[str]:
         if keys & info.usage.keys() and scene.quota.cache.queues[info.queue].root is root
     )
     if holding:
-        names = some([f"{key} (priority {priority})" for priority, key in holding], NAMED)
-        yield f"The quota that it lacks is held by {names}."
+        yield sentences.quota_held_by(holding)

@@ -21,6 +21,7 @@ from reprieve.explain.advice.node_changes import (
 )
 from reprieve.explain.advice.pod_changes import AllowSkew, AskForLess, Drop, SetPriority, Tolerate
 from reprieve.explain.advice.scene import Scene
+from reprieve.explain.sentences import changes
 from reprieve.objects import Node, PodSpec, Taint, format_amount, tolerates, well_known
 from reprieve.placement import DeviceFilter, PodFilters, device_texts, diagnosis, volume_texts
 
@@ -151,12 +152,8 @@ def _ports(question: Question) -> Options:
         for row in question.others_on([question.slot])
         if ports_conflict(wanted, cluster.class_of(row).ports)
     ]
-    numbers = ", ".join(sorted({str(port[2]) for port in wanted}))
-    cure: list[Change] = (
-        [EndPods(pods=users, why=f"host port {numbers} of node {question.node} is in use there")]
-        if users
-        else []
-    )
+    why = changes.ports_in_use(sorted({str(port[2]) for port in wanted}), question.node)
+    cure: list[Change] = [EndPods(pods=users, why=why)] if users else []
     return cure, [Drop(unit=question.unit, field="hostPort")]
 
 
@@ -226,9 +223,8 @@ def _anti_affinity(question: Question) -> Options:
         if _covers(question, term, row)
     ]
     names = sorted({cluster.pods.keys[row] for row in rivals})
-    why = "spec.affinity.podAntiAffinity keeps it away from them"
     return (
-        [EndPods(pods=names, why=why)] if names else [],
+        [EndPods(pods=names, why=changes.KEPT_AWAY_FROM)] if names else [],
         [Drop(unit=question.unit, field="affinity.podAntiAffinity")],
     )
 
@@ -248,8 +244,7 @@ def _vetoed(question: Question) -> Options:
             near = int(cluster.pods.node[row]) in question.domain(term.key)
             if near and term.covers(cls.namespace, home, cls.labels):
                 names.append(cluster.pods.keys[row])
-    why = "their podAntiAffinity keeps this pod away"
-    return ([EndPods(pods=sorted(set(names)), why=why)] if names else [], [])
+    return ([EndPods(pods=sorted(set(names)), why=changes.KEPT_AWAY_BY)] if names else [], [])
 
 
 def _kept(question: Question) -> Options:
@@ -265,7 +260,7 @@ def _kept(question: Question) -> Options:
     room: list[Change] = (
         [FreeOnNode(node=question.node, amounts=short)]
         if short
-        else [EndPods(pods=names, why=f"node {question.node} is kept for them")]
+        else [EndPods(pods=names, why=changes.node_kept_for_them(question.node))]
     )
     highest = max((int(cluster.pods.priority[row]) for row in rows), default=0)
     return room, [SetPriority(unit=question.unit, priority=highest + 1)]
@@ -294,7 +289,7 @@ def _devices(question: Question) -> Options:
     finally:
         cluster.rollback(mark)
         cluster.devices.evictions_free = before
-    why = f"{'it holds' if len(needed) == 1 else 'they hold'} devices that it needs on node {question.node}"
+    why = changes.devices_held(len(needed), question.node)
     return ([EndPods(pods=[cluster.pods.keys[row] for row in needed], why=why)] if needed else []), []
 
 
@@ -326,7 +321,7 @@ def _attached(question: Question) -> Options:
             volumes.limits.change(row, question.slot, -1)
             ending.append(pods.keys[row])
         if ending and volumes.limits.allows(question.slot):
-            why = f"node {question.node} can have no more volumes of {' and '.join(volumes.limits.drivers)}"
+            why = changes.no_more_volumes(question.node, volumes.limits.drivers)
             return [EndPods(pods=ending, why=why)], []
     return [], []
 
@@ -337,7 +332,7 @@ def _disks(question: Question) -> Options:
         return [], []
     rivals = [row for row in question.others_on([question.slot]) if row in volumes.restrictions.rivals]
     keys = [pods.keys[row] for row in rivals]
-    return ([EndPods(pods=keys, why="a disk cannot be shared with them")] if keys else []), []
+    return ([EndPods(pods=keys, why=changes.DISK_NOT_SHARED)] if keys else []), []
 
 
 def _claims_in_use(question: Question) -> Options:
@@ -345,8 +340,7 @@ def _claims_in_use(question: Question) -> Options:
     if volumes is None or volumes.refusal or volumes.restrictions is None:
         return [], []
     keys = [pods.keys[row] for row in sorted(volumes.restrictions.users())]
-    why = "only one pod may use their claim (ReadWriteOncePod)"
-    return ([EndPods(pods=keys, why=why)] if keys else []), []
+    return ([EndPods(pods=keys, why=changes.CLAIM_FOR_ONE_POD)] if keys else []), []
 
 
 FIXES: dict[str, Callable[[Question], Options]] = {

@@ -21,15 +21,11 @@ from reprieve.explain.advice.ways import ways_out
 from reprieve.explain.answer import Advice
 from reprieve.explain.evictions import in_words
 from reprieve.explain.evidence import Evidence
-from reprieve.objects import Reference, ReprieveError, outcomes, some
+from reprieve.explain.sentences import advice as sentences
+from reprieve.objects import Reference, ReprieveError, outcomes
 from reprieve.preemption import Plan
 
 NAMED = 3
-BLIND = (
-    "What would help cannot be said from what you may see: what looks free may be taken. "
-    "Ask somebody who may list pods and nodes of the whole cluster."
-)
-HOPELESS = "No change that Reprieve can try on a copy of the cluster would help."
 
 
 def advice(unit: Reference, evidence: Evidence, config: Mapping[str, Any] | None, now: datetime) -> Advice:
@@ -38,7 +34,7 @@ def advice(unit: Reference, evidence: Evidence, config: Mapping[str, Any] | None
     What is in a tree waits with the whole tree.
     """
     if evidence.partial:
-        return Advice([BLIND])
+        return Advice([sentences.BLIND])
     try:
         settings, draft = Configuration.load(config), Draft(evidence.objects)
         if unit.kind == "Workload":
@@ -47,7 +43,7 @@ def advice(unit: Reference, evidence: Evidence, config: Mapping[str, Any] | None
             unit = tree_around(draft, unit)
         return _advice(Scene(draft, unit, settings, now))
     except ReprieveError as error:
-        return Advice([f"No plan can be made from what is visible: {error}"])
+        return Advice([sentences.no_plan(str(error))])
 
 
 def _advice(scene: Scene) -> Advice:
@@ -66,16 +62,14 @@ def _holds(scene: Scene) -> list[Change]:
 
 
 def _with_facts(remedies: list[Remedy], facts: list[str]) -> Advice:
-    return Advice([each.sentence for each in remedies] or [HOPELESS], remedies, facts)
+    return Advice([each.sentence for each in remedies] or [sentences.HOPELESS], remedies, facts)
 
 
 def _quota_advice(scene: QuotaScene) -> Advice:
     if not scene.works:
         return _with_facts(workloads.remedies(scene), quota_facts(scene))
     victims = scene.victims()
-    if victims:
-        return Advice([f"A preemption would make room: {some(victims, NAMED)} would make way."])
-    return Advice(["Its quota is free now; the next cycle gives it."])
+    return Advice([sentences.preemption_would_help(victims) if victims else sentences.QUOTA_IS_FREE])
 
 
 def _by_itself(scene: Scene) -> list[str]:
@@ -85,13 +79,11 @@ def _by_itself(scene: Scene) -> list[str]:
     others = [in_words(other) for other in plan.to_dict()["alternatives"]]
     if plan.outcome == outcomes.SCHEDULED:
         nodes = sorted(set(plan.placements.values()))
-        where = f" (on {some(nodes, NAMED)})" if nodes else ""
-        return [f"It fits now{where}; the next cycle places it.", *reasons]
+        return [sentences.fits_now(nodes), *reasons]
     victims = [victim.pod for victim in plan.victims]
     if not victims:
         return reasons
-    head = f"A preemption would make room: {some(victims, NAMED)} would make way."
-    return [head, *_held(scene, plan), *reasons, *others]
+    return [sentences.preemption_would_help(victims), *_held(scene, plan), *reasons, *others]
 
 
 def _held(scene: Scene, plan: Plan) -> list[str]:
@@ -99,4 +91,4 @@ def _held(scene: Scene, plan: Plan) -> list[str]:
     storage = scene.cluster.storage.pods
     if not storage or not any(row in storage for row in scene.waiting_rows()):
         return []
-    return [f"{victim.pod}: {victim.reason}." for victim in plan.victims[:NAMED]]
+    return [sentences.why_victim(victim.pod, victim.reason) for victim in plan.victims[:NAMED]]

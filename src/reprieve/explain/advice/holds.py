@@ -9,6 +9,7 @@ from reprieve.explain.advice.draft import Draft
 from reprieve.explain.advice.node_changes import EndPods
 from reprieve.explain.advice.pod_changes import CreateGroup, CreatePods, RemoveGates, SameForAll, UseScheduler
 from reprieve.explain.advice.scene import Scene
+from reprieve.explain.sentences import changes as sentences
 from reprieve.objects import Document, Reference, condition_of, group_key, well_known
 from reprieve.preemption import groups_rule
 
@@ -74,8 +75,8 @@ def _leaving(scene: Scene) -> list[Change]:
         for pod in _pods(scene)
         if (pod.get("metadata") or {}).get("deletionTimestamp") and _spec(pod).get("nodeName")
     ]
-    why = "a gang is tried again when its former pods are gone"
-    return [EndPods(pods=sorted(leaving), why=why, leaving=True)] if leaving else []
+    ending = EndPods(pods=sorted(leaving), why=sentences.FORMER_PODS, leaving=True)
+    return [ending] if leaving else []
 
 
 def _unequal(scene: Scene) -> list[Change]:

@@ -2,11 +2,11 @@
 
 # ruff: noqa: RUF012 - msgspec gives every instance its own empty dict
 
-from reprieve.explain.advice.changes import Change, amounts_in_words, listed, pairs
+from reprieve.explain.advice.changes import Change
 from reprieve.explain.advice.draft import Draft
-from reprieve.objects import Reference, amount, format_amount, some, well_known
+from reprieve.explain.sentences import changes
+from reprieve.objects import Reference, amount, format_amount, well_known
 
-NAMED = 3
 NEW_NODE = "added-"
 """How the names of nodes begin that a draft adds."""
 
@@ -18,10 +18,7 @@ class LabelNode(Change, frozen=True, kw_only=True, tag=True):
     """Labels to be taken off."""
 
     def words(self) -> str:
-        parts = [f"label node {self.node} with {pairs(self.labels)}"] if self.labels else []
-        if self.absent:
-            parts.append(f"take the label {', '.join(self.absent)} off node {self.node}")
-        return listed(parts)
+        return changes.label_node(self.node, self.labels, self.absent)
 
     def carry_out(self, draft: Draft) -> None:
         labels = draft.edit("Node", self.node).setdefault("metadata", {}).setdefault("labels", {})
@@ -34,7 +31,7 @@ class Uncordon(Change, frozen=True, kw_only=True, tag=True):
     node: str
 
     def words(self) -> str:
-        return f"make node {self.node} schedulable again (kubectl uncordon {self.node})"
+        return changes.uncordon(self.node)
 
     def carry_out(self, draft: Draft) -> None:
         draft.edit("Node", self.node).setdefault("spec", {})["unschedulable"] = False
@@ -48,7 +45,7 @@ class RemoveTaints(Change, frozen=True, kw_only=True, tag=True):
     keys: list[str]
 
     def words(self) -> str:
-        return f"bring node {self.node} back into service (taint {', '.join(self.keys)})"
+        return changes.remove_taints(self.node, self.keys)
 
     def carry_out(self, draft: Draft) -> None:
         _untaint(draft, self.node, self.keys)
@@ -65,7 +62,7 @@ class FreeOnNode(Change, frozen=True, kw_only=True, tag=True):
     """How much more has to be free than is free now."""
 
     def words(self) -> str:
-        return f"free {amounts_in_words(self.amounts, 'more')} on node {self.node}"
+        return changes.free_on_node(self.node, self.amounts)
 
     def carry_out(self, draft: Draft) -> None:
         """To have more free is the same, for whoever comes, as to have more."""
@@ -84,11 +81,7 @@ class AddNodes(Change, frozen=True, kw_only=True, tag=True):
     labels: dict[str, str] = {}
 
     def words(self) -> str:
-        what = "a node" if self.count == 1 else f"{self.count} nodes"
-        each = " each" if self.count > 1 else ""
-        labels = f", labelled {pairs(self.labels)}" if self.labels else ""
-        offered = amounts_in_words({r: q for r, q in self.amounts.items() if r != "pods"}) or "a pod slot"
-        return f"add {what} with {offered} free{each}{labels}"
+        return changes.add_nodes(self.count, self.amounts, self.labels)
 
     def carry_out(self, draft: Draft) -> None:
         before = sum(1 for _ in draft.of_kind("Node"))
@@ -108,10 +101,7 @@ class EndPods(Change, frozen=True, kw_only=True, tag=True):
     """They are on their way out: nobody has to stop them."""
 
     def words(self) -> str:
-        one = len(self.pods) == 1
-        stop = "" if self.leaving else f", or stop {'it' if one else 'them'}"
-        why = f" ({self.why})" if self.why else ""
-        return f"wait until {some(self.pods, NAMED)} {'ends' if one else 'end'}{stop}{why}"
+        return changes.end_pods(self.pods, self.why, self.leaving)
 
     def carry_out(self, draft: Draft) -> None:
         for key in self.pods:
@@ -145,8 +135,7 @@ class StartPod(Change, frozen=True, kw_only=True, tag=True):
     node: str
 
     def words(self) -> str:
-        labels = f" labelled {pairs(self.labels)}" if self.labels else ""
-        return f"start a pod{labels} in namespace {self.namespace} on node {self.node}"
+        return changes.start_pod(self.namespace, self.labels, self.node)
 
     def carry_out(self, draft: Draft) -> None:
         number = sum(1 for _ in draft.of_kind("Pod"))

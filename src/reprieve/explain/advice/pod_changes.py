@@ -5,9 +5,10 @@
 import copy
 from typing import Any
 
-from reprieve.explain.advice.changes import Change, listed, whose
+from reprieve.explain.advice.changes import Change
 from reprieve.explain.advice.draft import Draft
-from reprieve.objects import Document, Reference, counted, well_known
+from reprieve.explain.sentences import changes
+from reprieve.objects import Document, Reference, well_known
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
@@ -17,19 +18,11 @@ class Tolerate(Change, frozen=True, kw_only=True, tag=True):
     tolerations: list[dict[str, str]]
 
     def words(self) -> str:
-        taints = listed([_taint(each) for each in self.tolerations])
-        what = "a toleration" if len(self.tolerations) == 1 else "tolerations"
-        return f"add {what} for {taints} to {whose(self.unit)}"
+        return changes.tolerate(self.unit, self.tolerations)
 
     def carry_out(self, draft: Draft) -> None:
         for spec in draft.pod_specs(Reference.parse(self.unit)):
             spec["tolerations"] = [*(spec.get("tolerations") or ()), *map(dict, self.tolerations)]
-
-
-def _taint(toleration: dict[str, str]) -> str:
-    """`key=value:effect`, as kubectl writes taints."""
-    value = f"={toleration['value']}" if toleration.get("value") else ""
-    return f"{toleration['key']}{value}:{toleration['effect']}"
 
 
 class Drop(Change, frozen=True, kw_only=True, tag=True):
@@ -42,12 +35,11 @@ class Drop(Change, frozen=True, kw_only=True, tag=True):
     """Of a node selector; of spread constraints their topology keys. Empty: all of it."""
 
     def words(self) -> str:
-        of = whose(self.unit)
         if self.field == "hostPort":
-            return f"do without hostPort in {of}"
+            return changes.drop_host_ports(self.unit)
         if self.field.startswith("affinity."):
-            return f"do without spec.{self.field}.{REQUIRED} in {of}"
-        return f"do without {', '.join(self.keys) or 'all'} in spec.{self.field} of {of}"
+            return changes.drop_affinity(self.unit, f"{self.field}.{REQUIRED}")
+        return changes.drop_keys(self.unit, self.field, self.keys)
 
     def carry_out(self, draft: Draft) -> None:
         for spec in draft.pod_specs(Reference.parse(self.unit)):
@@ -80,8 +72,7 @@ class AllowSkew(Change, frozen=True, kw_only=True, tag=True):
     max_skew: int
 
     def words(self) -> str:
-        key = self.topology_key
-        return f"raise maxSkew to {self.max_skew} in the spread constraint over {key} of {whose(self.unit)}"
+        return changes.allow_skew(self.unit, self.topology_key, self.max_skew)
 
     def carry_out(self, draft: Draft) -> None:
         for spec in draft.pod_specs(Reference.parse(self.unit)):
@@ -96,9 +87,7 @@ class AskForLess(Change, frozen=True, kw_only=True, tag=True):
     most: str
 
     def words(self) -> str:
-        if self.most == "0":
-            return f"do without {self.resource} in {whose(self.unit)}"
-        return f"ask for at most {self.most} {self.resource} in {whose(self.unit)}"
+        return changes.ask_for_less(self.unit, self.resource, self.most)
 
     def carry_out(self, draft: Draft) -> None:
         """All of it in one container."""
@@ -118,7 +107,7 @@ class SetPriority(Change, frozen=True, kw_only=True, tag=True):
     priority: int
 
     def words(self) -> str:
-        return f"give it a priority above {self.priority - 1}"
+        return changes.set_priority(self.priority)
 
     def carry_out(self, draft: Draft) -> None:
         unit = Reference.parse(self.unit)
@@ -135,7 +124,7 @@ class AllowPreemption(Change, frozen=True, kw_only=True, tag=True):
     unit: str
 
     def words(self) -> str:
-        return f"set preemptionPolicy: PreemptLowerPriority in {whose(self.unit)}"
+        return changes.allow_preemption(self.unit)
 
     def carry_out(self, draft: Draft) -> None:
         unit = Reference.parse(self.unit)
@@ -157,7 +146,7 @@ class UseScheduler(Change, frozen=True, kw_only=True, tag=True):
     name: str
 
     def words(self) -> str:
-        return f"set schedulerName: {self.name} in {whose(self.unit)}"
+        return changes.use_scheduler(self.unit, self.name)
 
     def carry_out(self, draft: Draft) -> None:
         for key in draft.members(Reference.parse(self.unit)):
@@ -169,8 +158,7 @@ class RemoveGates(Change, frozen=True, kw_only=True, tag=True):
     gates: list[str]
 
     def words(self) -> str:
-        noun = "gate" if len(self.gates) == 1 else "gates"
-        return f"have the scheduling {noun} {', '.join(self.gates)} removed by whoever put it there"
+        return changes.remove_gates(self.gates)
 
     def carry_out(self, draft: Draft) -> None:
         for spec in draft.pod_specs(Reference.parse(self.unit)):
@@ -183,7 +171,7 @@ class EndProtection(Change, frozen=True, kw_only=True, tag=True):
     unit: str
 
     def words(self) -> str:
-        return f"wait until the minimum run time of {self.unit} is over ({well_known.MIN_RUNTIME_ANNOTATION})"
+        return changes.end_protection(self.unit)
 
     def carry_out(self, draft: Draft) -> None:
         unit = Reference.parse(self.unit)
@@ -198,7 +186,7 @@ class CreateGroup(Change, frozen=True, kw_only=True, tag=True):
     group: str
 
     def words(self) -> str:
-        return f"create PodGroup {self.group}, which spec.schedulingGroup names"
+        return changes.create_group(self.group)
 
     def carry_out(self, draft: Draft) -> None:
         group = draft.edit("PodGroup", self.group)
@@ -216,7 +204,7 @@ class CreatePods(Change, frozen=True, kw_only=True, tag=True):
     count: int
 
     def words(self) -> str:
-        return f"create {counted(self.count, 'more pod')} of PodGroup {self.group}"
+        return changes.create_pods(self.group, self.count)
 
     def carry_out(self, draft: Draft) -> None:
         members = draft.members(Reference.of("PodGroup", self.group))
@@ -241,7 +229,7 @@ class LowerMinCount(Change, frozen=True, kw_only=True, tag=True):
     min_count: int
 
     def words(self) -> str:
-        return f"lower minCount of PodGroup {self.group} to {self.min_count}"
+        return changes.lower_min_count(self.group, self.min_count)
 
     def carry_out(self, draft: Draft) -> None:
         spec = draft.edit("PodGroup", self.group).setdefault("spec", {})
@@ -256,7 +244,7 @@ class SameForAll(Change, frozen=True, kw_only=True, tag=True):
     value: str | int
 
     def words(self) -> str:
-        return f"give all pods of PodGroup {self.group} the same {self.field}: {self.value}"
+        return changes.same_for_all(self.group, self.field, self.value)
 
     def carry_out(self, draft: Draft) -> None:
         for key in draft.members(Reference.of("PodGroup", self.group)):

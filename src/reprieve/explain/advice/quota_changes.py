@@ -4,11 +4,10 @@
 
 from typing import Any
 
-from reprieve.explain.advice.changes import Change, listed, pairs
+from reprieve.explain.advice.changes import Change
 from reprieve.explain.advice.draft import Draft
-from reprieve.objects import QuantityError, Reference, counted, nano, some, well_known
-
-NAMED = 3
+from reprieve.explain.sentences import changes
+from reprieve.objects import QuantityError, Reference, nano, well_known
 
 
 def _workload_spec(draft: Draft, workload: str) -> dict[str, Any]:
@@ -24,7 +23,7 @@ class NameQueue(Change, frozen=True, kw_only=True, tag=True):
     queue: str
 
     def words(self) -> str:
-        return f"name the LocalQueue {self.queue} in the label {well_known.QUEUE_LABEL} of its job"
+        return changes.name_queue(self.queue)
 
     def carry_out(self, draft: Draft) -> None:
         _workload_spec(draft, self.workload)["queueName"] = self.queue
@@ -35,7 +34,7 @@ class CreateLocalQueue(Change, frozen=True, kw_only=True, tag=True):
     cluster_queue: str
 
     def words(self) -> str:
-        return f"create LocalQueue {self.queue} with clusterQueue: {self.cluster_queue}"
+        return changes.create_local_queue(self.queue, self.cluster_queue)
 
     def carry_out(self, draft: Draft) -> None:
         draft.edit("LocalQueue", self.queue)["spec"] = {"clusterQueue": self.cluster_queue}
@@ -45,7 +44,7 @@ class CreateClusterQueue(Change, frozen=True, kw_only=True, tag=True):
     queue: str
 
     def words(self) -> str:
-        return f"create ClusterQueue {self.queue}"
+        return changes.create_cluster_queue(self.queue)
 
     def carry_out(self, draft: Draft) -> None:
         draft.edit("ClusterQueue", self.queue)["spec"] = {"namespaceSelector": {}, "resourceGroups": []}
@@ -56,7 +55,7 @@ class Resume(Change, frozen=True, kw_only=True, tag=True):
     """`ClusterQueue/name` or `LocalQueue/namespace/name`."""
 
     def words(self) -> str:
-        return f"set stopPolicy: None in {self.queue}"
+        return changes.resume(self.queue)
 
     def carry_out(self, draft: Draft) -> None:
         queue = Reference.parse(self.queue)
@@ -67,7 +66,7 @@ class CreateFlavors(Change, frozen=True, kw_only=True, tag=True):
     flavors: list[str]
 
     def words(self) -> str:
-        return f"create ResourceFlavor {listed(self.flavors)}"
+        return changes.create_flavors(self.flavors)
 
     def carry_out(self, draft: Draft) -> None:
         for name in self.flavors:
@@ -79,10 +78,7 @@ class ActivateChecks(Change, frozen=True, kw_only=True, tag=True):
     missing: bool = False
 
     def words(self) -> str:
-        names = listed(self.checks)
-        if self.missing:
-            return f"create AdmissionCheck {names} and run its controller"
-        return f"run the controller of AdmissionCheck {names}, which is not Active"
+        return (changes.create_checks if self.missing else changes.activate_checks)(self.checks)
 
     def carry_out(self, draft: Draft) -> None:
         for name in self.checks:
@@ -97,7 +93,7 @@ class BreakCycle(Change, frozen=True, kw_only=True, tag=True):
     cohort: str
 
     def words(self) -> str:
-        return f"take parentName out of Cohort {self.cohort}, which ends the circle of parents"
+        return changes.break_cycle(self.cohort)
 
     def carry_out(self, draft: Draft) -> None:
         draft.edit("Cohort", self.cohort).setdefault("spec", {}).pop("parentName", None)
@@ -108,7 +104,7 @@ class CorrectQueue(Change, frozen=True, kw_only=True, tag=True):
     problem: str
 
     def words(self) -> str:
-        return f"correct ClusterQueue {self.queue} ({self.problem})"
+        return changes.correct_queue(self.queue, self.problem)
 
     def carry_out(self, draft: Draft) -> None:
         """What makes no sense is left out."""
@@ -146,10 +142,7 @@ class RaiseQuota(Change, frozen=True, kw_only=True, tag=True):
     now: str = "0"
 
     def words(self) -> str:
-        return (
-            f"raise nominalQuota of {self.resource} in flavor {self.flavor} of ClusterQueue {self.queue} "
-            f"from {self.now} to {self.nominal}"
-        )
+        return changes.raise_quota(self.queue, self.flavor, self.resource, self.now, self.nominal)
 
     def carry_out(self, draft: Draft) -> None:
         spec = draft.edit("ClusterQueue", self.queue).setdefault("spec", {})
@@ -167,10 +160,7 @@ class CoverResource(Change, frozen=True, kw_only=True, tag=True):
     nominal: str
 
     def words(self) -> str:
-        return (
-            f"cover {self.resource} in ClusterQueue {self.queue}: "
-            f"nominalQuota {self.nominal} in flavor {self.flavor}"
-        )
+        return changes.cover_resource(self.queue, self.flavor, self.resource, self.nominal)
 
     def carry_out(self, draft: Draft) -> None:
         groups = (
@@ -200,8 +190,8 @@ class AllowNamespace(Change, frozen=True, kw_only=True, tag=True):
 
     def words(self) -> str:
         if self.labels:
-            return f"label namespace {self.namespace} with {pairs(self.labels)}"
-        return f"let namespaceSelector of ClusterQueue {self.queue} match namespace {self.namespace}"
+            return changes.label_namespace(self.namespace, self.labels)
+        return changes.select_namespace(self.queue, self.namespace)
 
     def carry_out(self, draft: Draft) -> None:
         if self.labels:
@@ -219,7 +209,7 @@ class EndWorkloads(Change, frozen=True, kw_only=True, tag=True):
     workloads: list[str]
 
     def words(self) -> str:
-        return f"wait until {some(self.workloads, NAMED)} {'ends' if len(self.workloads) == 1 else 'end'}"
+        return changes.end_workloads(self.workloads)
 
     def carry_out(self, draft: Draft) -> None:
         for key in self.workloads:
@@ -230,7 +220,7 @@ class Activate(Change, frozen=True, kw_only=True, tag=True):
     workload: str
 
     def words(self) -> str:
-        return f"set active: true in Workload {self.workload}"
+        return changes.activate(self.workload)
 
     def carry_out(self, draft: Draft) -> None:
         _workload_spec(draft, self.workload)["active"] = True
@@ -241,10 +231,7 @@ class OpenGates(Change, frozen=True, kw_only=True, tag=True):
     gates: list[str]
 
     def words(self) -> str:
-        noun = "gate" if len(self.gates) == 1 else "gates"
-        return (
-            f"wait until the preemption {noun} {listed(self.gates)} opens (on a worker, its manager opens it)"
-        )
+        return changes.open_gates(self.gates)
 
     def carry_out(self, draft: Draft) -> None:
         status = draft.edit("Workload", self.workload).setdefault("status", {})
@@ -258,7 +245,7 @@ class Ungate(Change, frozen=True, kw_only=True, tag=True):
     by: str
 
     def words(self) -> str:
-        return f"have {self.by} take its annotation {well_known.ADMISSION_GATED_BY_ANNOTATION} off"
+        return changes.ungate(self.by)
 
     def carry_out(self, draft: Draft) -> None:
         metadata = draft.edit("Workload", self.workload)["metadata"]
@@ -270,7 +257,7 @@ class PassChecks(Change, frozen=True, kw_only=True, tag=True):
     checks: list[str]
 
     def words(self) -> str:
-        return f"have the controller of AdmissionCheck {listed(self.checks)} accept it"
+        return changes.pass_checks(self.checks)
 
     def carry_out(self, draft: Draft) -> None:
         for check in (
@@ -285,7 +272,7 @@ class WaitUntil(Change, frozen=True, kw_only=True, tag=True):
     time: str = ""
 
     def words(self) -> str:
-        return f"wait until {self.time or 'it may be queued again'} (it was evicted, and backs off)"
+        return changes.wait_until(self.time)
 
     def carry_out(self, draft: Draft) -> None:
         status = draft.edit("Workload", self.workload).setdefault("status", {})
@@ -302,7 +289,7 @@ class AddPodSets(Change, frozen=True, kw_only=True, tag=True):
     workload: str
 
     def words(self) -> str:
-        return f"give Workload {self.workload} a pod set"
+        return changes.add_pod_set(self.workload)
 
     def carry_out(self, draft: Draft) -> None:
         pod_set = {"name": "main", "count": 1, "template": {"spec": {"containers": [{"name": "main"}]}}}
@@ -315,8 +302,7 @@ class FewerPods(Change, frozen=True, kw_only=True, tag=True):
     count: int
 
     def words(self) -> str:
-        pods = counted(self.count, "pod")
-        return f"run at most {pods} of pod set {self.pod_set} at once (a Job's parallelism)"
+        return changes.fewer_pods(self.pod_set, self.count)
 
     def carry_out(self, draft: Draft) -> None:
         for each in _workload_spec(draft, self.workload).get("podSets") or ():
@@ -330,7 +316,7 @@ class CreatePriorityClass(Change, frozen=True, kw_only=True, tag=True):
     name: str
 
     def words(self) -> str:
-        return f"create {self.kind} {self.name}"
+        return changes.create_priority_class(self.kind, self.name)
 
     def carry_out(self, draft: Draft) -> None:
         draft.edit(self.kind, self.name)["value"] = 0
@@ -343,7 +329,7 @@ class KeepToLimits(Change, frozen=True, kw_only=True, tag=True):
     problem: str
 
     def words(self) -> str:
-        return f"correct the requests of its pod template ({self.problem})"
+        return changes.keep_to_limits(self.problem)
 
     def carry_out(self, draft: Draft) -> None:
         unit = Reference.of("Workload", self.workload)

@@ -8,6 +8,7 @@ from reprieve.config import Configuration
 from reprieve.explain.advice.changes import Change
 from reprieve.explain.advice.draft import Draft
 from reprieve.explain.advice.scene import Views
+from reprieve.explain.sentences import advice as sentences
 from reprieve.objects import Reference, ReprieveError, Workload, format_time, namespace_labels, well_known
 from reprieve.quota import (
     Assignment,
@@ -52,7 +53,7 @@ class QuotaScene:
         for view in self._views.of([self.draft.find("Workload", self.unit.key) or {}]):
             if isinstance(view, Workload):
                 return view
-        raise ReprieveError(f"there is no Workload {self.unit.key}")
+        raise ReprieveError(sentences.no_such_workload(self.unit.key))
 
     @cached_property
     def quota(self) -> Quota:
@@ -92,7 +93,7 @@ class QuotaScene:
     def _own_holds(self) -> list[Refusal]:
         workload, found = self.workload, []
         if not workload.spec.active:
-            found.append(Refusal(INACTIVE_WORKLOAD, "it is deactivated (spec.active: false)"))
+            found.append(Refusal(INACTIVE_WORKLOAD, sentences.DEACTIVATED))
         by = workload.metadata.annotations.get(well_known.ADMISSION_GATED_BY_ANNOTATION)
         if by and self.rules.admission_gated_by:
             found.append(Refusal(HELD, by))

@@ -12,11 +12,9 @@ from reprieve.explain.advice import tree_changes as tree_changes
 from reprieve.explain.advice.changes import Change
 from reprieve.explain.advice.draft import Draft
 from reprieve.explain.advice.node_changes import NEW_NODE, FreeOnNode, LabelNode
-from reprieve.objects import Document, outcomes, some
+from reprieve.explain.sentences import advice as sentences
+from reprieve.objects import Document, outcomes
 from reprieve.preemption import Plan
-
-NAMED = 3
-
 
 if TYPE_CHECKING:
     AnyChange = Change
@@ -44,11 +42,7 @@ def carried_out(documents: Iterable[Document], changes: Iterable[Any]) -> list[D
 
 def remedy(changes: list[Change], result: str) -> Remedy:
     words = [each.words() for each in merged(changes)]
-    if len(words) == 1:
-        text = f"{words[0][:1].upper()}{words[0][1:]}: then {result}."
-    else:
-        text = f"All of this together: {'; '.join(words)}. Then {result}."
-    return Remedy(sentence=text, changes=changes)
+    return Remedy(sentence=sentences.remedy(words, result), changes=changes)
 
 
 def merged(changes: list[Change]) -> list[Change]:
@@ -72,9 +66,8 @@ def merged(changes: list[Change]) -> list[Change]:
 def result_of(plan: Plan) -> str:
     """What a plan brings, as the end of a sentence."""
     nodes = sorted({node for node in plan.placements.values() if not node.startswith(NEW_NODE)})
-    where = f" on {some(nodes, NAMED)}" if nodes and len(nodes) == len(set(plan.placements.values())) else ""
-    who = "its pods fit" if plan.for_.startswith(("PodGroup/", "CompositePodGroup/")) else "it fits"
-    if plan.outcome == outcomes.PREEMPTS and plan.victims:
-        units = list(dict.fromkeys(victim.unit for victim in plan.victims))
-        return f"{who}{where}, and {some(units, NAMED)} would make way"
-    return f"{who}{where}"
+    nodes = nodes if len(nodes) == len(set(plan.placements.values())) else []
+    victims = plan.victims if plan.outcome == outcomes.PREEMPTS else ()
+    units = list(dict.fromkeys(victim.unit for victim in victims))
+    group = plan.for_.startswith(("PodGroup/", "CompositePodGroup/"))
+    return sentences.its_pods_fit(nodes, units) if group else sentences.it_fits(nodes, units)

@@ -2,6 +2,7 @@
 
 from reprieve.explain.advice.changes import Change
 from reprieve.explain.advice.draft import Draft
+from reprieve.explain.sentences import changes
 from reprieve.objects import Reference
 
 
@@ -10,7 +11,7 @@ class LowerMinGroupCount(Change, frozen=True, kw_only=True, tag=True):
     min_group_count: int
 
     def words(self) -> str:
-        return f"lower minGroupCount of CompositePodGroup {self.group} to {self.min_group_count}"
+        return changes.lower_min_group_count(self.group, self.min_group_count)
 
     def carry_out(self, draft: Draft) -> None:
         spec = draft.edit("CompositePodGroup", self.group).setdefault("spec", {})
@@ -26,7 +27,7 @@ class DropTopology(Change, frozen=True, kw_only=True, tag=True):
 
     def words(self) -> str:
         where = Reference.parse(self.group)
-        return f"do without {self.key} in spec.schedulingConstraints.topology of {where.kind} {where.key}"
+        return changes.drop_topology(where.kind, where.key, self.key)
 
     def carry_out(self, draft: Draft) -> None:
         where = Reference.parse(self.group)
@@ -37,7 +38,7 @@ class CreateComposite(Change, frozen=True, kw_only=True, tag=True):
     group: str
 
     def words(self) -> str:
-        return f"create CompositePodGroup {self.group}, which parentCompositePodGroupName names"
+        return changes.create_composite(self.group)
 
     def carry_out(self, draft: Draft) -> None:
         group = draft.edit("CompositePodGroup", self.group)

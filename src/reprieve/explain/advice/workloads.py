@@ -22,7 +22,8 @@ from reprieve.explain.advice.quota_holds import held_by
 from reprieve.explain.advice.quota_scene import QuotaScene
 from reprieve.explain.advice.remedy import Remedy
 from reprieve.explain.advice.ways import HIGHEST_PRIORITY, ROUNDS, Way, ways_out
-from reprieve.objects import format_amount, some
+from reprieve.explain.sentences import advice as sentences
+from reprieve.objects import format_amount
 from reprieve.quota import (
     Attempt,
     Demand,
@@ -35,7 +36,6 @@ from reprieve.quota import (
 )
 
 HOLDERS_TRIED = 30
-NAMED = 3
 
 
 def remedies(scene: QuotaScene) -> list[Remedy]:
@@ -44,9 +44,7 @@ def remedies(scene: QuotaScene) -> list[Remedy]:
 
 
 def _result(scene: QuotaScene) -> str:
-    if scene.fits:
-        return "it gets its quota"
-    return f"it gets its quota, and {some(scene.victims(), NAMED)} would make way"
+    return sentences.gets_quota([] if scene.fits else scene.victims())
 
 
 def _when_others_end(scene: QuotaScene) -> Iterator[list[Change]]:
