@@ -133,6 +133,22 @@ def test_a_gate_opened_by_hand_in_the_future_is_measured_by_our_clock_from_now_o
     assert remembered(decision).turn == Turn("a", NOW, NOW)
 
 
+def test_a_turn_in_reach_does_not_keep_a_wrong_clock_from_being_noticed() -> None:
+    remotes = {"a": copy(), "b": copy(gate="Open", moved=-7200), "c": blocked(10)}
+    decision = step(group(local(ledger=turn("a", 20)), **remotes), SETTINGS, NOW)
+    assert remembered(decision).turn == Turn("b", NOW, NOW)
+
+
+@pytest.mark.parametrize(("opened_ago", "noticed"), [(309, False), (310, True)])
+def test_a_turn_out_of_reach_is_not_forgotten_for_a_wrong_clock_before_its_lease_has_ended(
+    opened_ago: float, noticed: bool
+) -> None:
+    remotes: dict[str, Any] = {"a": away("a"), "b": copy(gate="Open", moved=-7200), "c": blocked(10)}
+    decision = step(group(local(ledger=turn("a", opened_ago)), **remotes), SETTINGS, NOW)
+    noted = [action for action in decision.actions if isinstance(action, SaveLedger)]
+    assert [action.ledger.turn for action in noted] == ([Turn("b", NOW, NOW)] if noticed else [])
+
+
 def test_an_opening_that_got_lost_is_repeated_within_the_same_turn() -> None:
     ledger = turn("a", 20)
     decision = step(group(local(ledger=ledger), a=blocked(500), b=blocked(900)), SETTINGS, NOW)

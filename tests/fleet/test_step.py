@@ -1,6 +1,9 @@
 """Copies, winners and losers: the rest of the manager's step."""
 
+from copy import deepcopy
 from datetime import timedelta
+
+import pytest
 
 from reprieve.fleet import FleetSettings, step
 from reprieve.fleet.actions import (
@@ -44,6 +47,61 @@ def test_the_managers_ledger_is_not_copied() -> None:
     ledger = Ledger(Turn("z", NOW, NOW))
     decision = step(group(local(ledger=ledger), a=None), FleetSettings(gated=False), NOW)
     assert "annotations" not in of(CreateCopy, decision)[0].document["metadata"]
+
+
+def test_the_uid_of_the_managers_job_is_not_copied() -> None:
+    workload = local()
+    workload["metadata"]["labels"] = {well_known.JOB_UID_LABEL: "u", "team": "ml"}
+    [made] = of(CreateCopy, step(group(workload, a=None), SETTINGS, NOW))
+    assert made.document["metadata"]["labels"] == {"team": "ml", well_known.ORIGIN_LABEL: "multikueue"}
+
+
+def test_the_state_of_another_check_is_not_ours() -> None:
+    workload = local()
+    workload["status"]["admissionChecks"].insert(0, {"name": "budget", "state": "Ready", "message": "paid"})
+    seen = group(workload, a=None)
+    assert (seen.check_state, seen.check_message) == ("Pending", "")
+    assert clusters(CreateCopy, step(seen, SETTINGS, NOW)) == ["a"]
+
+
+def paths(document, before=()):
+    """Every place in a document."""
+    pairs = document.items() if isinstance(document, dict) else enumerate(document)
+    for key, value in pairs:
+        yield (*before, key)
+        if isinstance(value, dict | list):
+            yield from paths(value, (*before, key))
+
+
+def without(document, path, null):
+    found = deepcopy(document)
+    parent = found
+    for key in path[:-1]:
+        parent = parent[key]
+    if null and isinstance(parent, dict):
+        parent[path[-1]] = None
+    else:
+        del parent[path[-1]]
+    return found
+
+
+SEEN = local(ledger=Ledger(Turn("a", NOW, NOW)), nominatedClusterNames=["a"])
+LEAST = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload"}
+
+
+@pytest.mark.parametrize("null", [False, True])
+def test_whatever_a_workload_or_a_copy_lacks_the_step_is_made(null: bool) -> None:
+    """Optional fields are missing or null on the wire, and the manager serves others meanwhile."""
+    signal, open_one = blocked(), copy(gate="Open")
+    for path in paths(SEEN):
+        decision = step(group(without(SEEN, path, null), a=signal, b=open_one, c=None), SETTINGS, NOW)
+        for made in of(CreateCopy, decision):
+            metadata = made.document["metadata"]
+            assert null or (isinstance(metadata["name"], str) and isinstance(metadata["namespace"], str))
+    for document in (signal, open_one):
+        for path in paths(document):
+            step(group(SEEN, a=without(document, path, null), b=None), SETTINGS, NOW)
+    step(group(LEAST, a=LEAST, b=None), SETTINGS, NOW)
 
 
 def test_what_is_nominated_already_is_not_written_again() -> None:

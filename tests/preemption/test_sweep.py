@@ -98,7 +98,7 @@ def test_the_sweep_agrees_with_the_dry_run_of_each_node(algorithm: str) -> None:
         broken.append(any(each.broken for each in compare(documents, config)))
 
     agrees()
-    enough(sum(broken), of=len(broken), least_share=1e-9, what="broken budgets")
+    enough(sum(broken), of=len(broken), least_share=0.04, what="broken budgets")
 
 
 @st.composite
@@ -234,7 +234,7 @@ def test_the_sweep_agrees_with_the_dry_run_under_every_rule(algorithm: str) -> N
         ruled.append(any(not filters.plain or filters.cls.ports for filters in found))
 
     agrees()
-    enough(sum(ruled), of=len(ruled), least_share=1e-9, what="scenes with a rule beyond resources")
+    enough(sum(ruled), of=len(ruled), least_share=0.03, what="scenes with a rule beyond resources")
 
 
 APART = {

@@ -1,16 +1,19 @@
 """Admission fair sharing: what LocalQueues used counts, fades, and decides who goes first."""
 
 import math
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import given
+from msgspec import structs
 
 from reprieve.config import Configuration
 from reprieve.objects import decode_all
 from reprieve.objects.kueue import LocalQueue
-from reprieve.quota import Quota, Rules, cycle, load
+from reprieve.quota import Quota, Rules, WorkloadInfo, cycle, load
 from reprieve.quota.local_usage import LocalUsage
 from reprieve.quota.rules import UsageRules
 from tests import builders
@@ -110,3 +113,34 @@ def test_samples_see_what_runs_in_each_local_queue() -> None:
     admitted(quota)
     consumed = quota.sample_usage(NOW + timedelta(seconds=60))
     assert consumed == {"default/busy": {"cpu": "4"}, "default/idle": {}}
+
+
+def test_what_waits_in_a_local_queue_is_not_sampled() -> None:
+    quota = two_queues()
+    waiting = quota.sample_usage(NOW + timedelta(seconds=60))
+    assert waiting == {"default/busy": {}, "default/idle": {}}
+
+
+def test_of_quota_that_is_reserved_and_not_admitted_samples_see_nothing() -> None:
+    quota = two_queues()
+    [reservation] = cycle(quota, NOW).reserved
+    workload = reservation.workload
+    kept = tuple(each for each in workload.status.conditions if each.type != "Admitted")
+    status = structs.replace(workload.status, conditions=kept)
+    quota.put_workload(structs.replace(workload, status=status), NOW)
+    counted = quota.sample_usage(NOW + timedelta(seconds=60))["default/busy"]
+    assert counted == {"cpu": "2"}, "what its reservation counted at once, and no sample of what runs"
+
+
+@pytest.mark.parametrize("strategy", ["BlockUndeclared", "IgnoreUndeclared"])
+def test_resources_that_the_queue_does_not_declare_count_unless_they_are_ignored(strategy: str) -> None:
+    """When a workload is admitted half of what it asks for counts at once."""
+    quota = two_queues()
+    ignored = strategy == "IgnoreUndeclared"
+    quota.rules = replace(quota.rules, ignore_undeclared=ignored)
+    made = builders.workload("mixed", cpu=4, queue="idle")
+    containers = made["spec"]["podSets"][0]["template"]["spec"]["containers"]
+    containers[0]["resources"]["requests"]["example.com/gpu"] = "2"
+    quota.count_admission(WorkloadInfo(view(made), "cq", quota.rules), NOW)
+    assert quota.local_usage is not None
+    assert quota.local_usage.usage("default/idle") == (2 if ignored else 3)

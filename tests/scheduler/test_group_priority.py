@@ -2,9 +2,11 @@
 
 import pytest
 
+from reprieve.scheduler.actions import SetGroupCondition
 from tests.builders import node
 from tests.scheduler.world import World, pod, pod_group
 
+TYPE = "PodsNotMatchingPriority"
 OURS = pytest.mark.parametrize("algorithm", ["kep-5710", "minimal-cost"])
 
 
@@ -38,6 +40,10 @@ def test_kube_scheduler_refuses_it() -> None:
     [cycle] = world.run()
     assert cycle.outcome == "error"
     assert world.condition("PodGroup", "g", "PodsNotMatchingPriority")["status"] == "True"
+    world.change("PodGroup", "g", spec={"priority": 0})
+    world.wait(30)
+    assert world.running() == ["a", "b"]
+    assert world.condition("PodGroup", "g", "PodsNotMatchingPriority")["status"] == "False"
 
 
 @pytest.mark.parametrize("algorithm", ["kep-5710", "kubernetes"])
@@ -50,3 +56,14 @@ def test_a_running_group_is_told_as_soon_as_a_pod_differs_and_when_none_does_any
     world.remove("Pod", "odd")
     world.perform(world.core.report(world.now))
     assert world.condition("PodGroup", "g", "PodsNotMatchingPriority")["status"] == "False"
+
+
+def test_a_cycle_tells_about_its_group_once() -> None:
+    gang = [pod_group("g", 2, 50), pod("a", group="g"), pod("b", group="g")]
+    world = World(node("n1", 1), *gang)
+    told = [
+        [each.status for each in cycle.actions if isinstance(each, SetGroupCondition) and each.type == TYPE]
+        for seconds in (0, 400)
+        for cycle in world.wait(seconds)
+    ]
+    assert told == [["True"], []]

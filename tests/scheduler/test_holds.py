@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from reprieve.objects import Reference
-from tests.builders import Document, job, node, workload
+from reprieve.scheduler.actions import Bind
+from tests.builders import Document, job, node, views, workload
 from tests.scheduler.world import World, pod, pod_group
 
 QUEUE = "kueue.x-k8s.io/queue-name"
@@ -207,3 +208,24 @@ def test_an_eviction_of_its_workload_takes_a_waiting_preemptor_its_nomination() 
     world.perform(world.core.recover(world.now))
     assert world.nominated("j-0") == [""]
     assert world.core.queue.units[Reference("Pod", "ns", "j-0")].state.value == "gated"
+
+
+def test_a_group_that_was_there_before_quota_is_counted_is_placed_when_it_leaves_its_queue() -> None:
+    gang = pod_group("g", 2, labels={QUEUE: "main"}, metadata={"uid": "group-uid"})
+    world = World(node("n1", 16), gang, *(pod(each, group="g") for each in "ab"))
+    world.core.count_quota(views(*(world.documents["Pod", name] for name in "ab")), world.now)
+    world.run()
+    assert world.running() == []
+    world.change("PodGroup", "g", metadata={"labels": {}})
+    world.run()
+    assert world.running() == ["a", "b"]
+
+
+def test_after_a_binding_that_failed_the_turn_may_be_anothers() -> None:
+    world = a_world(a_job(), a_workload(*ADMITTED), pod_of_job("j-0"), pod_of_job("j-1"))
+    world.hold = lambda action: isinstance(action, Bind)
+    world.run()
+    world.hold = lambda action: False
+    world.fail("404 node not found")
+    world.wait(30)
+    assert len(world.running()) == 1

@@ -54,7 +54,7 @@ class TestCompleted:
         world.add(node("n3", 2))
         world.wait(30)
         assert world.where("g-2") == ["n3"]
-        assert incomplete(world)["status"] == "False"
+        assert (incomplete(world)["status"], incomplete(world)["reason"]) == ("False", "Complete")
         assert world.evictions == []
 
     def test_a_binding_that_failed_for_good_leaves_a_gang_that_is_completed(self):
@@ -101,7 +101,7 @@ class TestReleased:
             "reprieve: releasing the pods of podgroup ns/g: 2 of 3 pods are bound"
         )
         assert [event.regarding.name for event in world.events if event.reason == "GangReleased"] == ["g"]
-        assert incomplete(world)["status"] == "False"
+        assert (incomplete(world)["status"], incomplete(world)["reason"]) == ("False", "Released")
 
     def test_once_its_controller_made_them_anew_the_gang_is_placed_as_a_whole(self):
         world = half_placed(pod("other", 2, 50))
@@ -150,6 +150,18 @@ class TestReleased:
         fresh.perform(fresh.core.recover(fresh.now))
         assert fresh.running() == ["g-0", "g-1", "g-2"]
         assert fresh.condition("Pod", "g-0", "DisruptionTarget")["status"] == "False"
+        assert fresh.condition("Pod", "g-1", "DisruptionTarget") is None, "it was not marked"
+        assert fresh.core.recover(fresh.now) == [], "and that once"
+
+    def test_a_refusal_from_before_the_release_is_not_repeated_after_it(self):
+        """A node came in the meantime: a count of changes that went back would hide it."""
+        world = half_placed(pod("other", 1))
+        world.run()
+        world.hold = lambda action: type(action).__name__ == "Release"
+        world.now += 300
+        world.add(node("small", 1))
+        assert [cycle.outcome for cycle in world.run()] == ["released", "scheduled"]
+        assert world.where("other") == ["small"]
 
     def test_calls_that_fail_are_repeated(self):
         world = half_placed()

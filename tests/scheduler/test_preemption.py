@@ -3,7 +3,7 @@
 import pytest
 
 from reprieve.objects import Reference
-from reprieve.scheduler.actions import Preempt
+from reprieve.scheduler.actions import Nominate, Preempt
 from tests.builders import node
 from tests.scheduler.world import World, pod, pod_group
 
@@ -227,6 +227,48 @@ class TestDelayed:
         world.run()
         assert world.where("mid") == ["n2"]
 
+    def test_nominations_hold_only_if_every_pod_of_the_gang_still_has_its_place(self):
+        nodes = [node(name, 2) for name in ("n1", "n2", "n3")]
+        lows = [pod(f"v{i}", 2, i, on=f"n{i}") for i in (1, 2, 3)]
+        gang = [pod_group("g", 2, 50), pod("g-0", 2, 50, group="g"), pod("g-1", 2, 50, group="g")]
+        world = World(*nodes, *lows, *gang, graceful=True)
+        world.run()
+        assert sorted(world.nominated("g-0", "g-1")) == ["n1", "n2"]
+        world.wait(1)
+        world.change("Node", "n2", spec={"unschedulable": True})
+        world.wait(30)
+        assert sorted(world.nominated("g-0", "g-1")) == ["n1", "n3"]
+        assert sorted(world.evictions) == ["v1", "v2", "v3"]
+
+    def test_a_more_important_unit_takes_the_nomination_of_another_at_once(self):
+        """Not only when the other one is tried again: until then it would be shown where it will never be."""
+        world = World(node("n1", 2), pod("v", 2, 1, on="n1"), pod("mid", 2, 50), graceful=True)
+        world.run()
+        assert world.nominated("mid") == ["n1"]
+        world.end()
+        world.add(pod("high", 2, 100))
+        world.hold = lambda action: not isinstance(action, Nominate)
+        cycle = world.core.cycle(world.now)
+        assert cycle is not None
+        assert (cycle.unit.name, cycle.outcome) == ("high", "scheduled")
+        world.perform(cycle.actions)
+        assert world.nominated("mid") == [""]
+
+    @pytest.mark.parametrize("going", [True, False])
+    def test_a_refused_unit_keeps_its_nomination_while_preempted_pods_leave_the_node(self, going):
+        world = World(
+            node("n1", 2),
+            pod("stays", 1, 100, on="n1"),
+            pod("goes", 1, 100, on="n1"),
+            pod("mid", 2, 50, status={"nominatedNodeName": "n1"}),
+            graceful=True,
+        )
+        if going:
+            world.mark_in_words("goes", "reprieve: preempting to accommodate a higher priority pod: x")
+            world.change("Pod", "goes", metadata={"deletionTimestamp": "2026-01-01T00:00:30Z"})
+        world.run()
+        assert world.nominated("mid") == (["n1"] if going else [""])
+
     def test_the_unit_is_woken_once_when_its_last_victim_is_gone(self):
         world = World(
             node("n1", 4),
@@ -325,6 +367,7 @@ class TestRestart:
         world = self.gang_under_eviction(["low-1"]).restart()
         assert world.evictions == []
         assert world.condition("Pod", "low-1", "DisruptionTarget")["status"] == "False"
+        assert world.core.recover(world.now) == [], "a mark that was taken off is not known any more"
 
     def test_a_gang_marked_in_part_is_finished_when_its_preemptor_has_a_nomination(self):
         world = self.gang_under_eviction(["low-1"])
@@ -351,6 +394,29 @@ class TestRestart:
         fresh.end()
         fresh.run()
         assert fresh.where("high") == ["n1"]
+
+    @pytest.mark.parametrize("crash", ["none", "after the deletion", "after the mark"])
+    def test_what_helps_elsewhere_brings_back_who_waits_for_its_victims_after_its_pause(self, crash):
+        """A new scheduler is as patient as the one that preempted."""
+        world = World(
+            node("n1", 2), node("n2", 2), pod("v", 2, 1, on="n1"), pod("other", 2, 200, on="n2"),
+            pod("high", 2, 100), graceful=True,
+        )  # fmt: skip
+        world.hold = lambda action: crash == "after the mark" and isinstance(action, Preempt)
+        world.run()
+        if crash == "after the mark":
+            [preempt] = (each for each in world.held if isinstance(each, Preempt))
+            world.mark("v", *preempt.mark)
+            world.change("Pod", "high", status={"nominatedNodeName": "n1"})
+        if crash != "none":
+            world = world.restart()
+            world.run()
+        assert world.evictions == ([] if crash == "after the deletion" else ["v"])
+        world.now += 0.5
+        world.remove("Pod", "other")
+        assert world.run() == []
+        world.wait(10)
+        assert world.where("high") == ["n2"]
 
     @pytest.mark.parametrize("deleted", [True, False])
     def test_victims_that_two_units_count_on_are_waited_for_by_both(self, deleted):

@@ -92,3 +92,48 @@ def test_a_protection_that_runs_out_lets_the_next_one_in_without_any_event() -> 
     assert world.evictions == []
     world.wait(2)
     assert world.evictions == ["old"]
+
+
+def test_a_pod_that_shrinks_where_it_runs_wakes_whoever_fits_beside_it() -> None:
+    world = World(node("n1", 2), pod("old", 2, 9, on="n1"), pod("new", 1, 1))
+    world.run()
+    assert world.where("new") == [""]
+    world.now += 20
+    world.change("Pod", "old", spec=pod("old", 1, 9, on="n1")["spec"])
+    world.run()
+    assert world.where("new") == ["n1"]
+
+
+@pytest.mark.parametrize("priority", [4, 5])
+def test_a_nominated_pod_that_is_deleted_leaves_its_place_to_those_who_waited(priority: int) -> None:
+    held = pod("held", 1, 5, status={"nominatedNodeName": "n1"}, schedulingGates=[{"name": "g"}])
+    world = World(node("n1", 1), held, pod("next", 1, priority))
+    world.run()
+    assert world.where("next") == [""]
+    world.now += 20
+    world.remove("Pod", "held")
+    world.run()
+    assert world.where("next") == ["n1"]
+
+
+def test_a_priority_class_that_comes_late_puts_its_pods_in_their_order() -> None:
+    world = World(node("n1", 1), pod("a", 1, 50), pod("b", 1, "gold"))
+    world.add(priority_class("gold", 100))
+    world.run()
+    assert world.where("a", "b") == ["", "n1"]
+    assert world.evictions == []
+
+
+def test_a_group_that_becomes_more_important_while_it_waits_goes_first() -> None:
+    world = World(node("n1", 1), pod("a", 1, 50), pod_group("g", 1, 1), pod("b", 1, group="g"))
+    world.change("PodGroup", "g", spec={"priority": 100})
+    world.run()
+    assert world.where("a", "b") == ["", "n1"]
+    assert world.evictions == []
+
+
+def test_a_group_without_pods_may_come_and_go() -> None:
+    world = World(node("n1", 1), pod("low", 1, 1, on="n1"), pod("new", 1, 1), pod_group("g", 1, 1))
+    world.run()
+    world.remove("PodGroup", "g")
+    assert world.run() == []

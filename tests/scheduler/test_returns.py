@@ -133,3 +133,33 @@ def test_what_is_to_be_forgotten_takes_no_memory_for_ever():
         returns.preempted(f"old-{number}", 0.0)
     returns.preempted("new", MEMORY)
     assert len(returns._past) == 1
+
+
+def test_while_old_ones_are_forgotten_young_ones_stay_remembered():
+    returns = Returns(30, 1000)
+    returns.preempted("young", MEMORY / 2)
+    returns.placed("young")
+    for number in range(MOST - 1):
+        returns.preempted(f"old-{number}", 0.0)
+    returns.preempted("new", MEMORY)
+    returns.preempted("young", MEMORY)
+    assert returns.due("young", MEMORY) == MEMORY + 60, "its second time"
+    assert len(returns._past) == 2
+
+
+def test_below_the_bound_nobody_is_looked_for():
+    """Looking costs time, so it happens only when there are many."""
+    returns = Returns(30, 1000)
+    for number in range(MOST - 1):
+        returns.preempted(f"old-{number}", 0.0)
+    returns.preempted("new", MEMORY)
+    assert len(returns._past) == MOST
+
+
+def test_a_unit_that_is_preempted_thousands_of_times_waits_the_longest_pause():
+    returns = Returns(30, 1000)
+    for number in range(2000):
+        returns.preempted("a", float(number))
+        returns.placed("a")
+    returns.preempted("a", 2000.0)
+    assert returns.due("a", 2000.0) == 3000.0

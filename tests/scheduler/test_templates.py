@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.builders import Document, document, node, pod_group, priority_class
+from reprieve.scheduler.templates import Templates
+from tests.builders import Document, document, node, pod_group, priority_class, view
 from tests.scheduler.world import World, pod
 
 SCHEDULED, UNLIKE = "PodScheduled", "reprieve.dev/NotMatchingTemplate"
@@ -114,3 +115,11 @@ def test_where_groups_are_off_an_old_link_means_nothing() -> None:
     world = World(node("n", 2), pod("a", workloadRef=OLD_LINK), config=gates)
     world.run()
     assert world.running() == ["a"]
+
+
+def test_a_group_that_contradicts_nothing_has_an_empty_contradiction() -> None:
+    templates = Templates()
+    assert templates.contradiction("ns/g") == ""
+    templates.see_workload(view(training()), gone=False)
+    templates.see_group(view(of_template()), gone=False)
+    assert templates.contradiction("ns/g") == ""

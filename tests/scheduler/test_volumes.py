@@ -6,9 +6,11 @@ from reprieve.cluster import Cluster
 from reprieve.objects import Node, Object, Pod, Reference, decode, storage
 from reprieve.placement import PodFilters
 from reprieve.preemption import ClaimUse
+from reprieve.scheduler import wakeups
 from reprieve.scheduler.actions import Bind
+from reprieve.scheduler.queue import QueuedUnit
 from reprieve.scheduler.volumes import BindingFailed, all_bound, claims_of, release, reserve
-from tests.builders import node
+from tests.builders import node, pod
 from tests.preemption.test_volume_rules import Document, claim, using, volume, waiting_class
 
 POD = Reference("Pod", "default", "p", "u")
@@ -109,3 +111,50 @@ def test_a_volume_made_out_of_reach_is_not_waited_for() -> None:
     cluster.set(done)
     with pytest.raises(BindingFailed, match="node affinity doesn't match node"):
         all_bound(cluster, bind, {})
+
+
+@pytest.mark.parametrize("migrated", [True, False])
+def test_the_zone_of_a_disk_in_its_drivers_words_counts_once_its_plugin_was_migrated(migrated: bool) -> None:
+    """Before that its label says it, and nobody reads that here."""
+    cluster, bind = static()
+    disk = volume("pv", claimRef={"namespace": "default", "name": "c", "uid": "u-c"})
+    for source in ("hostPath", "local", "csi", "nodeAffinity"):
+        disk["spec"].pop(source, None)
+    disk["spec"]["gcePersistentDisk"] = {"pdName": "d"}
+    disk["metadata"]["labels"] = {"topology.kubernetes.io/zone": "elsewhere"}
+    cluster.set(decode(disk))
+    cluster.set(decode(claim("c", "local", volume="pv")))
+    notes = {"storage.alpha.kubernetes.io/migrated-plugins": "kubernetes.io/gce-pd"} if migrated else {}
+    on_node = {"name": "n", "annotations": notes}
+    cluster.set(
+        decode(
+            {
+                "apiVersion": "storage.k8s.io/v1",
+                "kind": "CSINode",
+                "metadata": on_node,
+                "spec": {"drivers": []},
+            }
+        )
+    )
+    if migrated:
+        with pytest.raises(BindingFailed):
+            all_bound(cluster, bind, {})
+    else:
+        assert all_bound(cluster, bind, {})
+
+
+def test_a_claim_that_changes_wakes_those_that_use_it() -> None:
+    cluster = cluster_of(claim("c"))
+    cluster.set(decode(pod("plain")))
+
+    def waiting(*names: str) -> QueuedUnit:
+        pods = {f"default/{name}": None for name in names}
+        return QueuedUnit(Reference("PodGroup", "default", "g"), 0, 0.0, pods)
+
+    changed, other = decode(claim("c")), decode(claim("d"))
+    assert wakeups.storage_changed(cluster, waiting("p", "plain"), changed)
+    assert not wakeups.storage_changed(cluster, waiting("plain"), changed)
+    assert not wakeups.storage_changed(cluster, waiting("p", "plain"), other)
+    left = cluster.class_of(cluster.pods.row_of["default/plain"])
+    assert wakeups.pod_left(cluster, waiting("p"), "elsewhere", left), "it may have held what a volume needs"
+    assert not wakeups.pod_left(cluster, waiting("plain"), "elsewhere", left)

@@ -132,6 +132,7 @@ class World:
                 self.perform(self.core.released(action, errors, self.now))
 
     def _perform(self, action: Action) -> None:
+        assert isinstance(action, Action)
         match action:
             case Bind(pod=ref, node=where):
                 there = "deletionTimestamp" not in self.documents.get(("Pod", ref.name), GONE)["metadata"]

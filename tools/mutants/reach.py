@@ -98,6 +98,7 @@ def _measure(wanted: dict[str, str]) -> None:
     """Run the tests, and write what each file reaches into the file that belongs to it."""
     packages = [f"reprieve.{room}" for room in CORE]
     measured = coverage.Coverage(data_file=None, source_pkgs=packages, config_file=False)
+    measured.set_option("run:disable_warnings", ["module-not-imported"])
     watch = _Watch(measured)
     measured.start()
     pytest.main(["-q", "-p", "no:cacheprovider", "-m", SELECTED, *wanted], [watch])

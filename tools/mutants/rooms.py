@@ -18,8 +18,8 @@ def sources(room: str) -> list[Path]:
     return sorted(path for path in found if path.name != "__init__.py")
 
 
-def module_of(path: Path) -> str:
-    return ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
+def module_of(path: Path, root: Path = ROOT) -> str:
+    return ".".join(path.relative_to(root / "src").with_suffix("").parts)
 
 
 def tests(rooms: Iterable[str]) -> list[Path]:

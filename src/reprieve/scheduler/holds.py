@@ -73,14 +73,6 @@ class Holds:
             self._jobs[job.metadata.uid] = job
         return {job.metadata.uid}
 
-    def see_group(self, group: PodGroup, gone: bool) -> set[str]:
-        uid, known = group.metadata.uid, group.metadata.uid in self._groups
-        if gone or QUEUE not in group.metadata.labels:
-            self._groups.pop(uid, None)
-        else:
-            self._groups[uid] = group.key
-        return {uid} if known or uid in self._groups else set()
-
     def see_workload(self, workload: Workload, gone: bool) -> set[str]:
         before = self._owned.pop(workload.key, set())
         owners = (*(each.uid for each in workload.metadata.owner_references), workload.metadata.uid)
@@ -93,6 +85,15 @@ class Holds:
             self._owner(uid).workloads.pop(workload.key, None)
             self._forget_if_empty(uid)
         return before | now
+
+    def see_group(self, group: PodGroup, gone: bool) -> bool:
+        """Whether it is in a queue or was: then its waiting pods must be looked at again."""
+        uid, known = group.metadata.uid, group.metadata.uid in self._groups
+        if gone or QUEUE not in group.metadata.labels:
+            self._groups.pop(uid, None)
+        else:
+            self._groups[uid] = group.key
+        return known or uid in self._groups
 
     # --- what is seen of pods: the keys of those that must be looked at again ------------------------------
 

@@ -282,12 +282,12 @@ class Intake:
         unit = Reference("PodGroup", group.namespace, group.name)
         if type == "DELETED":
             self._waiting.forget_group(group)
-        if self._memory.holds.on:
-            self._memory.hold_pods(self._memory.holds.see_group(group, type == "DELETED"), now)
+        if self._memory.holds.on and self._memory.holds.see_group(group, type == "DELETED"):
+            self._memory.look_again(self._waiting.free(unit), now)
         self._memory.refresh(unit, now)
         if type != "DELETED" and (old is None or old.spec != group.spec) and self._memory.is_ours(unit):
             self._memory.diverging[unit] = None
-        if old is None or old.spec != group.spec or type == "DELETED":
+        if old is None or old.spec != group.spec:
             self._queue.wake_unit(unit, now)
         kept = old is None or changes.group_protection(old) == changes.group_protection(group)
         if type == "DELETED" or not kept:

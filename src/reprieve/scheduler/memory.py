@@ -84,7 +84,8 @@ class Memory:
         unit.pods = pods
         if unit.state is State.IN_FLIGHT:
             return
-        unit.priority = self.waiting.priority(ref)
+        priority, before = self.waiting.priority(ref), unit.priority
+        unit.priority = priority
         gate = self.waiting.gate(ref)
         if gate is not None:
             self.queue.gate(unit, gate.text)
@@ -92,6 +93,8 @@ class Memory:
         elif unit.state is State.GATED:
             unit.unfinished = self.waiting.is_unfinished(ref) or self.incomplete.in_half_tree(ref)
             self._enqueue(unit, now)
+        elif unit.state is State.ACTIVE and priority != before:
+            self.queue.activate(unit)  # its place in the queue is another one
 
     def _enqueue(self, unit: QueuedUnit, now: float) -> None:
         """Ready now, or after the pause of a unit that was preempted."""
