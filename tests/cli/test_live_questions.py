@@ -17,6 +17,7 @@ import reprieve
 from reprieve.objects.documents import read_documents
 from reprieve.server import EmbeddedServer
 from reprieve.server.security import kubeconfig
+from reprieve.whatif import sentences
 from tests.waiting import PATIENCE
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -81,7 +82,9 @@ def ask(*arguments: str, code: int = 0, unfit: Sequence[str] = ()) -> Any:
         check=False,
     )
     said = done.stderr.splitlines()
-    begin = [f"warning: Workload/{name} gets quota, but no node could ever hold a pod of" for name in unfit]
+    why = "no node could ever hold a pod of"
+    told = [sentences.gets_quota_but(f"Workload/{name}", why).removesuffix(".") for name in unfit]
+    begin = [text.replace("Warning", "warning", 1) for text in told]
     assert (done.returncode, len(said)) == (code, len(begin)), done.stderr
     assert all(line.startswith(text) for line, text in zip(said, begin, strict=True)), done.stderr
     return json.loads(done.stdout)

@@ -7,6 +7,8 @@ import yaml
 from click.testing import CliRunner
 
 from reprieve.cli import main
+from reprieve.jobs import sentences as jobs
+from reprieve.whatif import sentences
 from tests import builders
 
 Document = dict[str, Any]
@@ -56,15 +58,21 @@ def test_a_mount_without_any_volume_is_still_a_problem(tmp_path: Path) -> None:
     assert (code, "no volume of the pod is called 'www'" in said) == (2, True)
 
 
+def in_one_line(text: str) -> str:
+    """As before the table broke it into lines."""
+    return " ".join(text.split())
+
+
 def test_what_a_plan_does_not_look_at_is_said(tmp_path: Path) -> None:
     said = run(tmp_path, "plan", builders.node("node-1", 8), stateful_set())[1]
-    assert "not looked at: spec.volumeClaimTemplates, volumes that each pod gets" in said
+    claims = jobs.unread_field("spec.volumeClaimTemplates", jobs.VOLUMES)
+    assert sentences.not_looked_at(claims) in in_one_line(said)
     scaled = ray_cluster({"containers": [container()]}, enableInTreeAutoscaling=True)
-    assert "not looked at: spec.enableInTreeAutoscaling" in run(
-        tmp_path, "plan", builders.node("node-1", 8), scaled
-    )[1].replace("\n  ", " ")
+    said = run(tmp_path, "plan", builders.node("node-1", 8), scaled)[1]
+    told = sentences.not_looked_at(jobs.unread_field("spec.enableInTreeAutoscaling", jobs.RESIZES))
+    assert told in in_one_line(said)
     plain = run(tmp_path, "plan", builders.node("node-1", 8), ray_cluster({"containers": [container()]}))[1]
-    assert "not looked at" not in plain
+    assert "Note: " not in plain
 
 
 def test_a_misspelt_field_in_a_template_is_said_by_plan_and_validate(tmp_path: Path) -> None:
@@ -134,20 +142,22 @@ def test_a_job_without_its_cluster_hears_how_to_give_it(tmp_path: Path) -> None:
     })  # fmt: skip
     code, said = run(tmp_path, "plan", job)
     assert code == 2
-    assert "there is no PriorityClass 'high' among the objects" in said
+    assert sentences.no_priority_class("high", []) in in_one_line(said)
     assert "there is no Node in what was read; give the cluster's nodes and pods too, or ask it with" in said
 
 
 def test_a_pod_in_a_queue_hears_of_its_quota(tmp_path: Path) -> None:
     pod = builders.pod("p", 1, labels={"kueue.x-k8s.io/queue-name": "main"})
-    assert "waits for quota in queue main" in run(tmp_path, "plan", builders.node("node-1", 8), pod)[1]
+    said = run(tmp_path, "plan", builders.node("node-1", 8), pod)[1]
+    assert sentences.waits_for_quota("main", []) in in_one_line(said)
 
 
 def test_one_run_of_a_cron_job_hears_of_its_queue(tmp_path: Path) -> None:
     labels = {"labels": {"kueue.x-k8s.io/queue-name": "main"}}
     run_ = {"metadata": labels, "spec": {"template": {"spec": {"containers": [container()]}}}}
     cron = job_of_kind("batch/v1", "CronJob", {"schedule": "0 * * * *", "jobTemplate": run_})
-    assert "waits for quota in queue main" in run(tmp_path, "plan", builders.node("node-1", 8), cron)[1]
+    said = run(tmp_path, "plan", builders.node("node-1", 8), cron)[1]
+    assert sentences.waits_for_quota("main", []) in in_one_line(said)
 
 
 def test_what_has_no_kind_is_told_with_its_place(tmp_path: Path) -> None:

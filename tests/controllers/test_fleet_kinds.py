@@ -13,7 +13,7 @@ import pytest
 
 from reprieve.controllers import quota
 from reprieve.controllers.fleet import Manager
-from reprieve.fleet import FleetSettings
+from reprieve.fleet import FleetSettings, sentences
 from reprieve.jobs import JobKinds
 from reprieve.kube import Client
 from reprieve.objects import condition_of, read_documents, set_condition, well_known
@@ -216,7 +216,7 @@ async def test_where_no_worker_serves_the_kind_the_check_says_so() -> None:
             return check.get("message", "")
 
         told = await eventually(message, "it is told")
-        assert told == "No worker can run it: eu: RayJob (ray.io) is not served there"
+        assert told == sentences.no_worker_can_run_it(["eu: RayJob (ray.io) is not served there"])
 
 
 async def test_somebody_elses_job_of_the_same_name_is_left_alone(caplog: Any) -> None:
@@ -414,7 +414,7 @@ async def test_a_tree_of_groups_is_refused_with_a_sentence() -> None:
             return scene.home_workload()["status"]["admissionChecks"][0]
 
         await eventually(lambda: check()["state"] == "Rejected", "it is refused")
-        assert "PodGroup g is part of the tree tree" in check()["message"]
+        assert check()["message"] == sentences.tree_cannot_be_sent("g", "tree")
         assert scene.workers["eu"].get("workloads", "ml", "w") is None
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -12,8 +13,9 @@ from reprieve.dashboard import planner
 from reprieve.dashboard.inventory import Inventory
 from reprieve.dashboard.planner import WhatIf
 from reprieve.kube import Client
-from reprieve.objects import ReprieveError
+from reprieve.objects import Reference, ReprieveError
 from reprieve.server import EmbeddedServer, NodeTemplate
+from reprieve.whatif import sentences
 from tests.dashboard.serving import serving
 from tests.steps import LONGEST_SECONDS, counted_steps
 
@@ -63,7 +65,8 @@ async def test_a_job_of_any_kind_is_planned_and_algorithms_are_compared() -> Non
     async with what_if() as ask:
         job = await ask(JOB, "")
         compared = await ask.compare(POD % ("a", 3), "")
-        with pytest.raises(ReprieveError, match="algorithms are compared for one"):
+        told = sentences.no_single_gang(Reference("Job", "default", "sweep"), 0)
+        with pytest.raises(ReprieveError, match=re.escape(told)):
             await ask.compare(JOB, "")
     assert (job["kind"], job["for"], job["outcome"]) == ("JobPlan", "Job/default/sweep", "scheduled")
     assert job["podSets"][0]["placed"] == 3

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from reprieve.explain.sentences import answers
+
 
 @pytest.fixture(scope="module")
 def tour() -> str:
@@ -36,7 +38,7 @@ def test_the_plan_predicted_the_victims(tour: str):
 
 
 def test_the_explanation_names_the_preemptor(tour: str):
-    assert "Pod default/etl-0 is gone: it was preempted by PodGroup/default/train" in tour
+    assert answers.pod_was_preempted("default/etl-0", "PodGroup/default/train", "").removesuffix(".") in tour
 
 
 def test_the_same_job_preempts_on_stable_or_goes_to_spot(tour: str):

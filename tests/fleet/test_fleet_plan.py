@@ -9,8 +9,9 @@ from click.testing import CliRunner, Result
 from reprieve.cli import main
 from reprieve.cli.sources import workers_in
 from reprieve.config import Configuration
+from reprieve.objects import Ignored
 from reprieve.objects.documents import read_documents
-from reprieve.whatif import plan_fleet
+from reprieve.whatif import plan_fleet, sentences
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "30-fleet"
 NOW = "2026-08-23T12:00:00Z"
@@ -63,7 +64,8 @@ def test_what_was_given_beside_the_workload_is_named_and_so_is_what_a_worker_hol
     held = {each["cluster"]: each.get("ignored") for each in data["clusters"]}
     assert held["us"] is None
     assert [(each["kind"], each["count"]) for each in held["eu"]] == [("ConfigMap", 2)]
-    assert plan.notes == ["Note: ignored: 1 ConfigMap; 1 ClusterQueue.", "Note: eu: ignored: 2 ConfigMaps."]
+    eu = next(each.plan.ignored for each in plan.candidates if each.cluster == "eu" and each.plan)
+    assert plan.notes == [sentences.ignored_objects(plan.ignored), sentences.ignored_of_worker("eu", eu)]
 
 
 def test_the_command_says_which_files_it_did_not_use(tmp_path: Path) -> None:
@@ -73,7 +75,8 @@ def test_the_command_says_which_files_it_did_not_use(tmp_path: Path) -> None:
         main, [*asked, "-f", str(tmp_path / "other.yaml"), "--for", "Workload/ml/urgent"]
     )
     assert done.exit_code == 0, done.output
-    assert "Note: ignored: 1 ConfigMap." in done.output
+    left = [Ignored(api_version="v1", kind="ConfigMap", count=1)]
+    assert sentences.ignored_objects(left) in done.output
 
 
 def test_a_worker_without_the_queue_is_named_and_the_others_are_asked(urgent, clusters) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from reprieve.fleet import FleetSettings, step
+from reprieve.fleet import FleetSettings, sentences, step
 from reprieve.fleet.actions import CloseGate, OpenGate, SaveLedger
 from reprieve.fleet.cost import PreemptionCost
 from reprieve.fleet.group import Ledger, Turn
@@ -170,8 +170,8 @@ def test_least_cost_opens_the_cheapest_gate() -> None:
 
 def test_the_reason_names_the_cluster_and_its_price() -> None:
     priced = step(group(local(), a=blocked(30, PreemptionCost(1, 2, 3))), CHEAPEST, NOW)
-    assert priced.reasons == ("a may preempt (highestPriority=1 lostPodSeconds=2 victims=3)",)
-    assert step(group(local(), a=blocked(30)), SETTINGS, NOW).reasons == ("a may preempt",)
+    assert priced.reasons == (sentences.may_preempt("a", "highestPriority=1 lostPodSeconds=2 victims=3"),)
+    assert step(group(local(), a=blocked(30)), SETTINGS, NOW).reasons == (sentences.may_preempt("a", ""),)
 
 
 def test_least_cost_first_waits_for_a_worker_that_needs_no_preemption() -> None:

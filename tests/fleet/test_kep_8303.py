@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from reprieve.fleet import FleetSettings, step
+from reprieve.fleet import FleetSettings, sentences, step
 from reprieve.fleet.actions import OpenGate
 from reprieve.fleet.dispatch import new_copy
 from reprieve.fleet.settings import settings_from
@@ -34,7 +34,7 @@ def test_an_open_gate_may_be_spelled_as_a_state() -> None:
     del gate["position"]
     decision = step(group(local(), a=holder, b=gated(20)), SETTINGS, NOW)
     assert opened(decision) == []
-    assert "a has its turn" in decision.reasons[0]
+    assert decision.reasons == (sentences.has_its_turn("a", decision.requeue_after),)
 
 
 def test_gates_of_others_survive_dispatch() -> None:

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from reprieve.fleet import FleetSettings, step
+from reprieve.fleet import FleetSettings, sentences, step
 from reprieve.fleet.actions import (
     CreateCopy,
     DeactivateCopy,
@@ -132,7 +132,7 @@ def test_the_incremental_dispatcher_takes_the_next_workers_in_their_order() -> N
 def test_the_first_to_admit_wins_and_the_others_are_withdrawn() -> None:
     early, late = copy(is_so("Admitted", 50)), copy(is_so("Admitted", 20))
     decision = step(group(local(), a=late, b=early, c=copy()), SETTINGS, NOW)
-    assert decision.chain == (SetCheck("Ready", 'The workload was admitted on "b"', "b"), SyncJob("b"))
+    assert decision.chain == (SetCheck("Ready", sentences.admitted_on("b"), "b"), SyncJob("b"))
     assert clusters(DeleteCopy, decision) == ["a", "c"]
 
 
@@ -172,10 +172,7 @@ def test_a_copy_evicted_on_its_worker_starts_again() -> None:
     evicted = copy(is_so("Evicted"), is_so("Admitted", status="False"))
     decision = step(group(local(check="Ready", clusterName="a"), a=evicted), SETTINGS, NOW)
     [check] = of(SetCheck, decision)
-    assert (check.state, check.message) == (
-        "Retry",
-        'Workload evicted on worker cluster: "a", resetting for re-admission. Previously: "Ready"',
-    )
+    assert (check.state, check.message) == ("Retry", sentences.evicted_after_ready("a"))
 
 
 def test_an_eviction_before_anybody_won_changes_nothing() -> None:
@@ -225,7 +222,7 @@ def test_a_workload_evicted_here_is_stopped_there() -> None:
         is_so("QuotaReserved"), is_so("Evicted", message="preempted"), check="Ready", clusterName="a"
     )
     decision = step(group(workload, a=copy(is_so("Admitted"))), SETTINGS, NOW)
-    assert of(DeactivateCopy, decision) == [DeactivateCopy("a", "Evicted on manager: preempted")]
+    assert of(DeactivateCopy, decision) == [DeactivateCopy("a", sentences.evicted_on_manager("preempted"))]
 
 
 def test_without_quota_here_every_copy_is_withdrawn() -> None:
@@ -248,13 +245,13 @@ def test_a_winner_out_of_reach_is_waited_for_and_then_replaced() -> None:
     assert (waiting.actions, waiting.requeue_after) == ((), 600)
     lost = step(group(workload, a=away("a", ago(900))), SETTINGS, NOW)
     assert [(action.state, action.message) for action in of(SetCheck, lost)] == [
-        ("Retry", 'Admitting remote lost, Previously: "Ready"')
+        ("Retry", sentences.after_ready(sentences.REMOTE_IS_LOST))
     ]
 
 
 def test_a_winner_in_reach_whose_copy_is_gone_is_replaced_at_once() -> None:
     decision = step(group(local(check="Ready", clusterName="a"), a=None, b=None), SETTINGS, NOW)
-    assert of(SetCheck, decision)[0].message.startswith("Admitting remote no longer exists")
+    assert of(SetCheck, decision)[0].message == sentences.after_ready(sentences.REMOTE_IS_GONE)
 
 
 def test_a_new_priority_reaches_the_copies_and_keeps_their_gates() -> None:

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from reprieve.forecast import when
+from reprieve.forecast import sentences, when
+from reprieve.objects import Reference
 from tests.builders import below, composite, job, node, owned_by, pod, pod_group
 
 NOW = "2026-01-01T02:00:00Z"
@@ -158,7 +159,7 @@ def test_devices_of_an_extended_resource_come_free():
 def test_a_template_that_is_not_there_is_named_with_its_field():
     found = ask(*EQUIPPED, templated(pod("w")))
     assert found.outcome == "never"
-    assert any("spec.resourceClaims[c].resourceClaimTemplateName is one" in each for each in found.notes)
+    assert sentences.claim_is_never_made(Reference("Pod", "default", "w"), "c", "one") in found.notes
 
 
 def test_a_claim_that_is_not_there_is_named():

@@ -5,13 +5,13 @@ import math
 import pytest
 
 from reprieve.config import Configuration
-from reprieve.forecast import when
+from reprieve.forecast import sentences, when
 from reprieve.forecast.asking import Question
 from reprieve.forecast.gathering import gather
 from reprieve.forecast.judging import Verdict
 from reprieve.forecast.replay import Future
 from reprieve.forecast.run_times import FEWEST, History
-from reprieve.objects import parse_time
+from reprieve.objects import Reference, parse_time
 from reprieve.records import Run
 from tests.builders import node, pod
 from tests.forecast.drawn import LENGTHS, ask, missed_by
@@ -72,7 +72,7 @@ def test_of_fewer_than_four_earlier_runs_the_answer_says_how_many_would_help(ear
     running = pod("a-9", 4, on="n", start="2026-01-01T01:00:00Z", restartPolicy="Never")
     said = when([node("n", 4), running, pod("w", 2)], "Pod/default/w", now=NOW, runs=runs)
     assert (said.outcome, said.unknown) == ("unknown", ("Pod/default/a-9",))
-    assert "or 4 earlier runs that took longer than it has by now." in said.sentence
+    assert said.sentence == sentences.run_times_missing(Reference("Pod", "default", "w"), said.unknown)
 
 
 @pytest.mark.parametrize("lengths", ["lognormal", "two humps"])

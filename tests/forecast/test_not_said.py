@@ -3,8 +3,8 @@ was looked at."""
 
 import pytest
 
-from reprieve.forecast import when
-from reprieve.objects import Source
+from reprieve.forecast import HORIZON, sentences, when
+from reprieve.objects import Reference, Source
 from reprieve.simulate import Job, ticks
 from tests.builders import (
     cluster_queue,
@@ -22,7 +22,8 @@ from tests.builders import (
 NOW = "2026-01-01T02:00:00Z"
 EXPECTED = "reprieve.dev/expected-runtime"
 QUEUES = [flavor(), cluster_queue("cq", 4), local_queue()]
-TRAIN = "Job/default/train"
+JOB = Reference("Job", "default", "train")
+TRAIN = str(JOB)
 
 
 def running(name, cpu, expected):
@@ -44,13 +45,13 @@ def ask(*objects, target=TRAIN, **more):
 def test_without_nodes_a_job_in_no_queue_is_not_said_to_start(others):
     found = ask(*others, job("train", 1))
     assert (found.outcome, found.start) == ("never", None)
-    assert found.sentence == f"{TRAIN} does not start as things are: there is no node among the objects."
+    assert found.sentence == sentences.does_not_start(JOB, sentences.NO_NODE)
 
 
 def test_without_nodes_quota_is_all_that_is_counted_and_the_answer_says_so():
     found = ask(*QUEUES, job("train", 1, queue="main"))
     assert found.outcome == "now"
-    assert any("No node is among the objects" in each for each in found.assumptions)
+    assert sentences.NO_NODES in found.assumptions
 
 
 def test_a_workload_waits_for_a_queue_that_is_not_there():
@@ -62,7 +63,7 @@ def test_a_workload_waits_for_a_queue_that_is_not_there():
 def test_quota_that_nobody_counts_is_told():
     found = ask(node("n", 4), job("train", 1, queue="main", suspend=False))
     assert found.outcome == "now"
-    assert any("names the LocalQueue main; no ClusterQueue is among" in each for each in found.assumptions)
+    assert sentences.no_queues(JOB, "main") in found.assumptions
 
 
 def test_a_suspended_job_in_a_queue_that_nobody_counts_is_no_stopped_job():
@@ -70,7 +71,7 @@ def test_a_suspended_job_in_a_queue_that_nobody_counts_is_no_stopped_job():
     queues say so, and the queues are not always at hand."""
     found = ask(node("n", 4), job("train", 1, queue="main", suspend=True))
     assert found.outcome == "now"
-    assert any("names the LocalQueue main; no ClusterQueue is among" in each for each in found.assumptions)
+    assert sentences.no_queues(JOB, "main") in found.assumptions
 
 
 def test_a_workload_that_is_not_active_is_told_why():
@@ -78,7 +79,8 @@ def test_a_workload_that_is_not_active_is_told_why():
     waiting["spec"]["active"] = False
     found = ask(*QUEUES, node("n", 4), waiting, target="Workload/default/w")
     assert found.outcome == "never"
-    assert "spec.active: false" in found.sentence
+    said = sentences.does_not_start(Reference("Workload", "default", "w"), sentences.INACTIVE)
+    assert found.sentence == said
 
 
 def test_a_job_of_which_a_part_never_starts_is_not_just_said_to_start():
@@ -87,37 +89,37 @@ def test_a_job_of_which_a_part_never_starts_is_not_just_said_to_start():
     two["spec"] |= {"parallelism": 2, "completions": 2}
     found = ask(node("n", 4), two)
     assert (found.outcome, found.whole.median) == ("now", None)
-    assert found.sentence.startswith(
-        f"{TRAIN} starts now: there is room for it. Not all of its pods start within 30 days: 0/1 nodes are"
-    )
+    now, rest = sentences.starts_now(JOB, []), sentences.not_whole(HORIZON, "0/1 nodes are")
+    assert found.sentence.startswith(f"{now} {rest}")
 
 
 def test_a_class_that_nobody_knows_is_told_next_to_the_guess():
     """`plan` refuses to answer; here it counted as 0 in silence."""
     urgent = job("train", 1)
     urgent["spec"]["template"]["spec"]["priorityClassName"] = "high"
-    told = "Note: priority classes that are not among the objects count as priority 0: high."
+    told = sentences.priority_classes_missing(["high"])
     assert told in ask(node("n", 4), urgent).notes
     assert told not in ask(node("n", 4), urgent, priority_class("high", 9)).notes
     urgent["spec"]["template"]["spec"]["priorityClassName"] = "system-node-critical"
-    assert not any("priority classes" in each for each in ask(node("n", 4), urgent).notes)
+    assert not ask(node("n", 4), urgent).notes
 
 
 def test_beyond_the_horizon_nothing_is_said_to_be_impossible():
     busy = [node("n", 4), running("a", 4, "100h"), job("train", 2)]
-    assert ask(*busy, horizon=3600.0).sentence.startswith(
-        f"{TRAIN} does not start within 60 min, as far as was looked ahead: 0/1 nodes are available"
-    )
+    found = ask(*busy, horizon=3600.0)
+    assert found.sentence == sentences.not_within_horizon(JOB, 3600, found.reasons[0])
+    assert found.reasons[0].startswith("0/1 nodes are available")
     assert ask(*busy).outcome == "later"
-    assert ask(node("n", 1), job("train", 2)).sentence.startswith(f"{TRAIN} does not start as things are: ")
+    found = ask(node("n", 1), job("train", 2))
+    assert found.sentence == sentences.does_not_start(JOB, found.reasons[0])
 
 
 def test_who_has_outrun_its_own_announcement_is_told_apart():
     found = ask(node("n", 4), running("a", 4, "30m"), job("train", 2))
     assert (found.outcome, found.unknown) == ("unknown", ("Pod/default/a",))
-    assert found.sentence.endswith("Pod/default/a had announced less than it has run by now.")
-    silent = pod("a", 4, on="n", restartPolicy="Never")
-    assert "announced less" not in ask(node("n", 4), silent, job("train", 2)).sentence
+    assert found.sentence == sentences.run_times_missing(JOB, found.unknown, ["Pod/default/a"])
+    silent = ask(node("n", 4), pod("a", 4, on="n", restartPolicy="Never"), job("train", 2))
+    assert silent.sentence == sentences.run_times_missing(JOB, silent.unknown)
 
 
 # --- its own deadline ---------------------------------------------------------------------------------------
@@ -127,7 +129,7 @@ def test_a_job_whose_deadline_is_over_before_there_is_a_place_never_starts():
     busy = [node("n", 4), running("a", 4, "2h")]
     found = ask(*busy, job("train", 2, activeDeadlineSeconds=600))
     assert (found.outcome, found.share, found.start) == ("never", 0, None)
-    assert "its time limit of 10 min" in found.sentence
+    assert found.sentence == sentences.does_not_start(JOB, sentences.given_up(600))
     assert ask(*busy, job("train", 2, activeDeadlineSeconds=3600)).outcome == "never"
     assert ask(*busy, job("train", 2, activeDeadlineSeconds=3601)).outcome == "later"
 
@@ -157,12 +159,13 @@ def test_the_deadline_of_a_cron_job_is_that_of_the_jobs_it_makes():
         "spec": {"schedule": "0 2 * * *", "jobTemplate": template},
     }
     found = ask(node("n", 4), running("a", 4, "2h"), cron, target="CronJob/default/train")
-    assert (found.outcome, "its time limit of 10 min" in found.sentence) == ("never", True)
+    said = sentences.does_not_start(Reference("CronJob", "default", "train"), sentences.given_up(600))
+    assert (found.outcome, found.sentence) == ("never", said)
 
 
 def test_a_run_that_is_longer_than_its_limit_is_told():
     found = ask(node("n", 4), job("train", 2, activeDeadlineSeconds=600, annotations={EXPECTED: "2h"}))
-    said = f"{TRAIN} announces that it runs for 2 h, and its time limit stops it after 10 min."
+    said = sentences.cut_short(JOB, 7200, 600)
     assert (found.outcome, said in found.assumptions) == ("now", True)
 
 
@@ -192,7 +195,7 @@ def test_rows_of_a_trace_that_did_not_come_to_their_end_say_nothing_of_run_times
     ended = rows("completed", 120, 130, 140, 150)
     both = ask(*objects, target="Pod/default/w", history=[*past, *ended])
     assert both.start == ask(*objects, target="Pod/default/w", history=ended).start
-    note = "Note: 5 rows of the history do not count: those jobs failed, or were stopped before their end."
+    note = sentences.history_rows_left_out(5)
     assert note in found.notes
     assert note in both.notes
 
@@ -205,4 +208,4 @@ def test_fields_that_nobody_reads_are_told():
         Source("w.yaml", str(at), each) for at, each in enumerate([node("n", 4), busy, pod("w", 4)], 1)
     ]
     (note,) = ask(*objects, target="Pod/default/w").notes
-    assert note.startswith("Warning: fields that nobody reads: w.yaml:2: spec.activeDeadlineSecond")
+    assert note.startswith(sentences.fields_nobody_reads(["w.yaml:2: spec.activeDeadlineSecond"]))

@@ -12,7 +12,7 @@ import reprieve
 from reprieve.config import Configuration
 from reprieve.jobs import JobKinds, expand, pod_sets, template_problems, workload_of
 from reprieve.objects import InvalidObject, decode_all, read_documents
-from reprieve.whatif import targets
+from reprieve.whatif import sentences, targets
 from tests import builders, kinds_table
 from tests.kinds_table import show
 
@@ -213,10 +213,11 @@ def test_quota_that_no_node_could_serve_is_said_before_it_is_given() -> None:
     job = builders.job("large", cpu=16, count=2, queue="main")
     answer = reprieve.admit([*queue, *small, job])
     assert list(answer.to_dict()["admitted"]) == ["default/job-large"]
-    [said] = [each for each in answer.notes.sentences if "no node could ever hold" in each]
-    assert said.startswith("Warning: Job/default/large gets quota, but no node could ever hold a pod")
+    [said] = answer.notes.sentences
+    why = "no node could ever hold a pod"
+    assert said.startswith(sentences.gets_quota_but("Job/default/large", why).removesuffix("."))
     fits = reprieve.admit([*queue, *small, builders.node("large", 16), job])
-    assert not any("no node could" in each for each in fits.notes.sentences)
+    assert fits.notes.sentences == ()
 
 
 @pytest.mark.parametrize("name", PODS)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from reprieve.jobs import Expansion, JobKinds, expand, pod_sets
+from reprieve.jobs import Expansion, JobKinds, expand, pod_sets, sentences
 from reprieve.jobs.editing import Additions, restored, started
 
 Document = dict[str, Any]
@@ -53,7 +53,7 @@ def test_ray_keeps_workers_between_their_least_and_most(worker: Document, expect
 
 def test_a_ray_cluster_that_asks_its_scheduler_for_a_gang_hears_that_it_is_none() -> None:
     (said,) = ray({"replicas": 1}, labels={"ray.io/gang-scheduling-enabled": "true"}).unread
-    assert said == "ray.io/gang-scheduling-enabled, which makes its pods start together"
+    assert said == sentences.unread_field("ray.io/gang-scheduling-enabled", sentences.STARTS_TOGETHER)
 
 
 # --- Kubeflow -----------------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ def test_a_train_job_is_started_by_one_patch_of_its_runtime() -> None:
 def test_elastic_training_is_not_looked_at() -> None:
     spec = {"elasticPolicy": {"minReplicas": 1}, "pytorchReplicaSpecs": {"Worker": {"template": POD}}}
     (said,) = made("kubeflow.org/v1", "PyTorchJob", spec).unread
-    assert said == "spec.elasticPolicy, which changes the number of pods while it runs"
+    assert said == sentences.unread_field("spec.elasticPolicy", sentences.RESIZES)
 
 
 # --- JobSet, LeaderWorkerSet --------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ def job_set(**job: Any) -> Expansion:
 
 def test_jobs_of_a_set_that_wait_for_others_are_said() -> None:
     (said,) = job_set(dependsOn=[{"name": "driver", "status": "Complete"}]).unread
-    assert said == "spec.replicatedJobs[].dependsOn, which makes jobs start one after the other"
+    assert said == sentences.unread_field("spec.replicatedJobs[].dependsOn", sentences.STARTS_IN_TURN)
     assert job_set().unread == ()
 
 
@@ -205,10 +205,7 @@ def test_a_wrapped_kind_that_is_not_known_is_said() -> None:
     quiet = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}
     strange = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": {"name": "w"}}
     (said,) = wrapped(quiet, strange).unread
-    assert said == (
-        "spec.components[1], a Workflow of argoproj.io/v1alpha1, which may make pods: "
-        "its podSets would say which"
-    )
+    assert said == sentences.unread_component("spec.components[1]", "Workflow", "argoproj.io/v1alpha1")
     assert wrapped(strange, podSets=[]).unread == ()
 
 
@@ -254,4 +251,4 @@ def test_what_sparks_own_configuration_says_counts_where_the_fields_say_nothing(
 )
 def test_what_else_it_says_about_pods_is_said(key: str) -> None:
     (said,) = spark({key: "1", "spark.eventLog.enabled": "true"}).unread
-    assert said == f"spec.sparkConf[{key}], which changes its pods"
+    assert said == sentences.unread_spark_setting(key)

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 import reprieve
 from reprieve.cli import main
 from reprieve.objects import InvalidObject
+from reprieve.whatif import sentences
 from tests.builders import cluster_queue, flavor, local_queue, node, pod, workload
 
 GPU = "nvidia.com/gpu"
@@ -69,7 +70,6 @@ RUNTIME_CLASS = {
     "overhead": {"podFixed": {"cpu": "2"}},
     "scheduling": {"nodeSelector": {"sandbox": "yes"}},
 }
-UNKNOWN = "Warning: runtime classes that are not among the objects; their overhead is not counted: sandboxed"
 
 
 def test_the_overhead_of_a_runtime_class_counts_for_a_pod_and_its_selector_too() -> None:
@@ -81,7 +81,7 @@ def test_the_overhead_of_a_runtime_class_counts_for_a_pod_and_its_selector_too()
     assert plan["placements"] == {"default/p": "large"}
     assert "ignored" not in plan
     plan = reprieve.plan([*nodes, asks], "Pod/default/p").to_dict()
-    assert plan["reasons"][-1] == f"{UNKNOWN} (Pod/default/p)."
+    assert plan["reasons"][-1] == sentences.runtime_classes_are_missing([("sandboxed", "Pod/default/p")])
 
 
 def test_the_overhead_of_a_runtime_class_counts_for_a_workload_as_kueue_counts_it() -> None:
@@ -91,7 +91,8 @@ def test_the_overhead_of_a_runtime_class_counts_for_a_workload_as_kueue_counts_i
     assert reprieve.admit([*objects, RUNTIME_CLASS]).to_dict()["unadmitted"] == ["default/w"]
     without = reprieve.admit(objects)
     assert without.to_dict()["unadmitted"] == []
-    assert without.notes.sentences == (f"{UNKNOWN} (Workload/default/w).",)
+    missing = [("sandboxed", "Workload/default/w")]
+    assert without.notes.sentences == (sentences.runtime_classes_are_missing(missing),)
 
 
 def test_limits_without_requests_count_in_the_pod_sets_of_a_workload() -> None:

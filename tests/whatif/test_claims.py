@@ -3,7 +3,7 @@
 from typing import Any
 
 import reprieve
-from reprieve.whatif import plan_everything, targets
+from reprieve.whatif import plan_everything, sentences, targets
 from tests.builders import Document, document, gang, node, pod
 
 CLASS = {
@@ -68,10 +68,8 @@ def test_pods_of_a_job_that_share_a_claim_follow_its_devices() -> None:
 def test_a_template_that_is_not_there_is_named() -> None:
     plan: Any = reprieve.plan([node("n"), CLASS, gpus("n", 1), pod("p", **ASKS)], "pod/default/p")
     assert plan.outcome == "unschedulable"
-    assert (
-        "Warning: claims are missing, for the templates to make them from are not among the objects: "
-        "ResourceClaimTemplate/default/one-gpu (Pod/default/p)." in plan.reasons
-    )
+    missing = [("ResourceClaimTemplate/default/one-gpu", "Pod/default/p")]
+    assert sentences.claim_templates_are_missing(missing) in plan.reasons
 
 
 def test_what_a_server_has_stored_waits_for_its_claims() -> None:
@@ -105,6 +103,5 @@ def test_an_ephemeral_volume_gets_its_claim() -> None:
 def test_a_later_plan_says_that_it_does_not_count_devices_of_the_earlier() -> None:
     given = [node("n"), CLASS, gpus("n", 1), TEMPLATE, pod("p", **ASKS), pod("q", **ASKS)]
     first, second = plan_everything(given, targets(given))
-    note = "Note: devices and volumes that the plans before it take are not counted."
-    assert note not in first.reasons
-    assert note in second.reasons
+    assert sentences.CLAIMS_NOT_COUNTED not in first.reasons
+    assert sentences.CLAIMS_NOT_COUNTED in second.reasons

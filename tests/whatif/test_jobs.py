@@ -1,5 +1,6 @@
 """Jobs through `plan`, `compare` and `admit`: in order, once each, in the words of the job."""
 
+import re
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ from click.testing import CliRunner
 
 import reprieve
 from reprieve.cli import main
-from reprieve.whatif import plan_everything, targets
+from reprieve.objects import Reference
+from reprieve.whatif import plan_everything, sentences, targets
 from tests import builders
 from tests.builders import cluster_queue, flavor, local_queue, node
 
@@ -51,7 +53,8 @@ def test_a_job_that_runs_is_not_planned_once_more() -> None:
     running = pod("a-x", 1, nodeName="n", metadata={"ownerReferences": [owner]})
     given = [node("n", 4), running, batch_job("a")]
     assert targets(given) == []
-    with pytest.raises(reprieve.ReprieveError, match="Job/ml/a has Pod/ml/a-x already"):
+    told = sentences.job_has_pods_already(Reference("Job", "ml", "a"), Reference("Pod", "ml", "a-x"))
+    with pytest.raises(reprieve.ReprieveError, match=re.escape(told)):
         reprieve.plan(given, "job/ml/a")
 
 
@@ -62,8 +65,9 @@ def test_pods_that_a_job_has_through_others_are_its_own() -> None:
     between |= {"apiVersion": "apps/v1", "kind": "ReplicaSet"}
     owners = {"ownerReferences": [{"kind": "ReplicaSet", "name": "web-1", "controller": True}]}
     pods = [pod("web-1-a", 1, nodeName="n", metadata=owners), pod("web-1-b", 9, metadata=owners)]
-    told = "Deployment/ml/web has Pod/ml/web-1-b already: .*; `reprieve explain Deployment/ml/web` speaks of"
-    with pytest.raises(reprieve.ReprieveError, match=told):
+    job, waiting = Reference("Deployment", "ml", "web"), Reference("Pod", "ml", "web-1-b")
+    told = sentences.job_has_pods_already(job, waiting)
+    with pytest.raises(reprieve.ReprieveError, match=re.escape(told)):
         reprieve.plan([node("n", 4), web, between, *pods], "deployment/ml/web")
 
 
@@ -92,7 +96,7 @@ def test_a_suspended_job_is_planned_for_the_moment_when_it_starts() -> None:
     suspended["spec"]["suspend"] = True
     plan = reprieve.plan([node("n", 4), suspended], "job/ml/a")
     assert plan.outcome == "scheduled"
-    assert any("it is suspended" in reason for reason in plan.reasons)
+    assert sentences.SUSPENDED in plan.reasons
 
 
 def test_a_wrong_amount_in_a_job_is_told_with_its_path_and_file(tmp_path: Path) -> None:
@@ -119,7 +123,8 @@ def test_algorithms_are_not_compared_for_single_pods_of_a_job() -> None:
     command = ["plan", "-f", f"{FOLDER}/cluster.yaml", "-f", f"{FOLDER}/deployment.yaml", "--compare"]
     answer = CliRunner().invoke(main, command)
     assert answer.exit_code == 2
-    assert "Deployment/ml/inference is 0 gangs" in answer.output
+    told = sentences.no_single_gang(Reference("Deployment", "ml", "inference"), 0)
+    assert told in " ".join(answer.output.split())
 
 
 def test_jobs_in_a_queue_are_admitted_without_a_workload_of_their_own() -> None:

@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 import reprieve
 from reprieve.cli import main
 from reprieve.kube import Resource
+from reprieve.whatif import sentences
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 FIRST = str(EXAMPLES / "01-first-plan")
@@ -120,12 +121,12 @@ def test_no_is_exit_code_one() -> None:
         (POD % "1" + "---" + POD % "1", "Pod/a/p", ("Pod/a/p", "twice")),
         (POD % "1", "Pod/a/q", ("a/q", "a/p")),
         (POD % "1", "PodGroup/a/q", ("PodGroup", "a/q")),
-        (POD % "1", "Deployment/a/q", ("there is no Deployment a/q",)),
+        (POD % "1", "Deployment/a/q", (sentences.no_such_job("Deployment", "a/q", []),)),
         ("a: [", "Pod/a/p", ("<stdin>",)),
         (
             GROUP % "{gang: {minCount: -3}}",
             "PodGroup/a/g",
-            ("PodGroup/a/g", "gang.minCount", "at least 1, is -3"),
+            ("PodGroup/a/g", "gang.minCount", sentences.min_count_too_low(-3)),
         ),
     ],
 )
@@ -174,12 +175,12 @@ spec: {containers: [{name: c}]}
 
 def test_odd_objects_are_taken_by_a_documented_rule_with_a_warning() -> None:
     result = run("-f", "-", "--for", "Pod/a/p", "-o", "json", stdin=ODD)
-    reasons = " ".join(json.loads(result.output)["reasons"])
+    reasons = json.loads(result.output)["reasons"]
     assert result.exit_code == 0
-    assert "on a node that is not among the objects, so they count nowhere: a/lost (nowhere)" in reasons
-    assert "pods name groups that do not exist; their own priority counts: a/gone" in reasons
-    assert "priority classes that do not exist count as priority 0: unknown" in reasons
-    assert "amounts above 2^53 count as 2^53: node" in reasons
+    assert sentences.nodes_are_missing([("a/lost", "nowhere")]) in reasons
+    assert sentences.groups_are_missing(["a/gone"]) in reasons
+    assert sentences.priority_classes_are_missing(["unknown"]) in reasons
+    assert sentences.amounts_above_most(["node"]) in reasons
 
 
 def test_a_live_cluster_is_only_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,9 @@ from click.testing import CliRunner
 
 import reprieve
 from reprieve.cli import main
+from reprieve.jobs import sentences as jobs
+from reprieve.objects import Reference
+from reprieve.whatif import sentences
 from tests import builders
 
 Document = dict[str, Any]
@@ -70,7 +73,7 @@ def test_pods_of_one_group_ask_together_when_all_are_there() -> None:
 def test_a_group_that_is_not_complete_asks_for_nothing_and_it_is_said() -> None:
     answer = reprieve.admit([*QUEUES, queued_pod("w-0", 1, "crew", 3)])
     assert not answer.to_dict()["admitted"]
-    assert any("pod group ml/crew has 1 of 3 pods" in each for each in answer.notes.sentences)
+    assert jobs.pod_group_is_incomplete("ml/crew", 1, 3) in answer.notes.sentences
 
 
 def test_pods_that_run_or_that_a_job_makes_do_not_ask_again() -> None:
@@ -96,7 +99,7 @@ def test_a_pod_group_with_a_queue_asks_for_its_pods() -> None:
     [
         (
             job_of_kind("apps/v1", "Deployment", {"replicas": 3, "template": template()}),
-            {f"Deployment/ml/it, pod {n}": {"main": 1} for n in range(3)},
+            {jobs.pod_of_job("Deployment/ml/it", n): {"main": 1} for n in range(3)},
         ),
         (
             job_of_kind("apps/v1", "StatefulSet", {"replicas": 3, "template": template()}),
@@ -108,7 +111,7 @@ def test_a_pod_group_with_a_queue_asks_for_its_pods() -> None:
                 "LeaderWorkerSet",
                 {"replicas": 2, "leaderWorkerTemplate": {"size": 3, "workerTemplate": template()}},
             ),
-            {f"LeaderWorkerSet/ml/it, replica {n}": {"leader": 1, "worker": 2} for n in range(2)},
+            {jobs.replica_of_job("LeaderWorkerSet/ml/it", n): {"leader": 1, "worker": 2} for n in range(2)},
         ),
         (
             job_of_kind("batch/v1", "Job", {"parallelism": 4, "template": template()}),
@@ -177,6 +180,9 @@ def test_a_job_without_a_name_of_its_own_is_planned_and_admitted() -> None:
     assert set(asked(made, again)) == {"Job/ml/sample-1", "Job/ml/sample-2"}
 
 
+IT = Reference("Job", "ml", "it")
+
+
 def notes_of(*documents: Document, **quota: Any) -> str:
     return "\n".join(reprieve.admit([*QUEUES, *documents], config={"quota": quota}).notes.sentences)
 
@@ -184,12 +190,12 @@ def notes_of(*documents: Document, **quota: Any) -> str:
 @pytest.mark.parametrize(
     ("labels", "annotations", "told"),
     [
-        ({"max-exec-time-seconds": "1h"}, {}, "'1h' is no number of seconds above 0"),
-        ({"max-exec-time-seconds": "0"}, {}, "'0' is no number of seconds above 0"),
+        ({"max-exec-time-seconds": "1h"}, {}, jobs.time_limit_is_no_number("1h")),
+        ({"max-exec-time-seconds": "0"}, {}, jobs.time_limit_is_no_number("0")),
         ({"max-exec-time-seconds": "60"}, {}, ""),
-        ({}, {"job-min-parallelism": "4"}, "'4' is not above 0 and below its 4 pods"),
+        ({}, {"job-min-parallelism": "4"}, jobs.not_fewer_pods("4", 4)),
         ({}, {"job-min-parallelism": "3"}, ""),
-        ({}, {"elastic-job": "true"}, "it may become smaller while it runs, but it is not resized in place"),
+        ({}, {"elastic-job": "true"}, jobs.not_resized(shrinks=True)),
         ({}, {"elastic-job": "false"}, ""),
     ],
 )
@@ -199,20 +205,21 @@ def test_what_a_job_says_to_its_queue_in_vain_is_said(
     made = job_of_kind("batch/v1", "Job", {"parallelism": 4, "template": template()})
     made["metadata"]["labels"] |= {f"kueue.x-k8s.io/{key}": value for key, value in labels.items()}
     made["metadata"]["annotations"] = {f"kueue.x-k8s.io/{key}": value for key, value in annotations.items()}
-    said = notes_of(made)
-    assert told in said
-    assert ("not heeded" in said) == bool(told)
+    assert notes_of(made) == (sentences.not_heeded(IT, told) if told else "")
 
 
 @pytest.mark.parametrize(
     ("made", "told"),
     [
-        (job_of_kind("batch/v1", "Job", {"template": template()}), "give it the label"),
-        (job_of_kind("jobset.x-k8s.io/v1alpha2", "JobSet", {"replicatedJobs": []}), "give it the label"),
-        (job_of_kind("apps/v1", "StatefulSet", {"template": template()}), "give it the label"),
+        (job_of_kind("batch/v1", "Job", {"template": template()}), sentences.names_no_queue("")),
+        (
+            job_of_kind("jobset.x-k8s.io/v1alpha2", "JobSet", {"replicatedJobs": []}),
+            sentences.names_no_queue(""),
+        ),
+        (job_of_kind("apps/v1", "StatefulSet", {"template": template()}), sentences.names_no_queue("")),
         (
             job_of_kind("batch/v1", "CronJob", {"jobTemplate": {"spec": {"template": template()}}}),
-            "give spec.jobTemplate.metadata the label",
+            sentences.names_no_queue("spec.jobTemplate"),
         ),
     ],
     ids=lambda each: each["kind"] if isinstance(each, dict) else "",
@@ -221,21 +228,23 @@ def test_a_job_that_names_no_queue_is_told_how_to_name_one(made: Document, told:
     """Its Workload was asked for, or a row for its kind, which has one; the label is what was missing."""
     if made["kind"] != "CronJob":
         del made["metadata"]["labels"]
-    assert f"(it names no queue: {told} kueue.x-k8s.io/queue-name, or give its Workload)" in notes_of(made)
+    assert f"({told})" in notes_of(made)
 
 
 def test_only_a_job_can_start_with_fewer_pods() -> None:
     replicated = {"name": "w", "template": {"spec": {"parallelism": 4, "template": template()}}}
     made = job_of_kind("jobset.x-k8s.io/v1alpha2", "JobSet", {"replicatedJobs": [replicated]})
     made["metadata"]["annotations"] = {"kueue.x-k8s.io/job-min-parallelism": "2"}
-    assert "only a Job can start with fewer pods" in notes_of(made)
+    said = sentences.not_heeded(Reference("JobSet", "ml", "it"), jobs.ONLY_JOBS_START_SMALLER)
+    assert notes_of(made) == said
 
 
 def test_autoscaling_gets_no_quota_and_that_is_said() -> None:
     made = job_of_kind("ray.io/v1", "RayCluster", {"headGroupSpec": {"template": template()}})
-    assert "not heeded" not in notes_of(made)
+    assert notes_of(made) == ""
     made["spec"]["enableInTreeAutoscaling"] = True
-    assert "quota is given for the pods that are written" in notes_of(made)
+    told = jobs.no_quota_for_more("spec.enableInTreeAutoscaling")
+    assert notes_of(made) == sentences.not_heeded(Reference("RayCluster", "ml", "it"), told)
 
 
 def test_a_job_that_another_one_in_a_queue_makes_does_not_ask_again() -> None:
@@ -248,7 +257,7 @@ def test_a_job_that_another_one_in_a_queue_makes_does_not_ask_again() -> None:
 def test_a_job_without_a_queue_is_held_where_every_job_has_to_name_one() -> None:
     made = job_of_kind("batch/v1", "Job", {"template": template()})
     del made["metadata"]["labels"]
-    held = "Job/ml/it names no queue: it is held until it does"
+    held = sentences.held_without_queue(IT)
     assert held in notes_of(made, manageJobsWithoutQueueName=True)
     assert held not in notes_of(made)
     chosen: Document = {"manageJobsWithoutQueueName": True}

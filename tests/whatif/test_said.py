@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 import reprieve
-from reprieve.objects import InvalidObject, Source
+from reprieve.objects import Ignored, InvalidObject, Source
+from reprieve.whatif import sentences
 from tests.builders import Document, job, node, pod
 
 GPU = "nvidia.com/gpu"
@@ -57,11 +58,12 @@ def test_a_pod_that_a_server_has_stored_is_taken_as_it_is() -> None:
 def test_a_device_that_no_node_has_is_named_with_what_was_meant() -> None:
     have = node("n", allocatable={GPU: "8"})
     asks = pod("p", containers=[container(limits={"nvidia.com/gpus": 1})])
-    assert "Warning: no node has any nvidia.com/gpus; did you mean 'nvidia.com/gpu'?" in reasons(have, asks)
-    assert "no node has" not in reasons(have, pod("p", containers=[container(limits={GPU: 9})]))
+    told = sentences.no_node_offers("nvidia.com/gpus", [GPU])
+    assert told in reasons(have, asks)
+    assert "Warning" not in reasons(have, pod("p", containers=[container(limits={GPU: 9})]))
     train = job("train")
     train["spec"]["template"]["spec"]["containers"] = [container(limits={"nvidia.com/gpus": 1})]
-    assert "no node has any nvidia.com/gpus" in reasons(have, train, target="job/default/train")
+    assert told in reasons(have, train, target="job/default/train")
 
 
 def test_bytes_by_the_thousandth_are_said() -> None:
@@ -70,7 +72,7 @@ def test_bytes_by_the_thousandth_are_said() -> None:
     text = "spec.containers[0].resources.requests[memory]: 512m is a part of a byte; 512Mi was perhaps meant"
     given = [Source("m.yaml", "1", node("n")), Source("m.yaml", "2", asks)]
     plan: Any = reprieve.plan(given, "pod/default/p")
-    assert f"Warning: m.yaml:2: {text}." in plan.reasons
+    assert sentences.doubtful([f"m.yaml:2: {text}"]) in plan.reasons
 
 
 # --- what a namespace adds ----------------------------------------------------------------------------------
@@ -86,7 +88,7 @@ def test_requests_that_a_namespace_gives_count() -> None:
     asks = pod("p", containers=[container()])
     said = reasons(node("n", 2), usual, asks)
     assert "Insufficient cpu" in said
-    assert "Note: LimitRange/default/usual gives requests to containers without: Pod/default/p." in said
+    assert sentences.requests_from_limit_range(["default/usual"], ["Pod/default/p"]) in said
     train = job("train")
     train["spec"]["template"]["spec"]["containers"] = [container()]
     assert "Insufficient cpu" in reasons(node("n", 2), usual, train, target="job/default/train")
@@ -94,12 +96,11 @@ def test_requests_that_a_namespace_gives_count() -> None:
 
 def test_requests_beyond_what_a_namespace_allows_are_said() -> None:
     said = reasons(node("n", 8), limits(max={"cpu": "2"}), pod("p", 4))
-    assert (
-        "Warning: a server refuses what is outside the limits of its namespace: Pod/default/p "
-        "(spec.containers[0] requests cpu 4, at most 2 by LimitRange/default/usual)." in said
-    )
+    above = sentences.above_limit_range(0, "cpu", 4, "2", "default/usual")
+    assert sentences.outside_limit_ranges([("Pod/default/p", above)]) in said
     assert "Warning" not in reasons(node("n", 8), limits(max={"cpu": "4"}), pod("p", 4))
-    assert "at least 2" in reasons(node("n", 8), limits(min={"cpu": "2"}), pod("p", 1))
+    below = sentences.below_limit_range(0, "cpu", 1, "2", "default/usual")
+    assert below in reasons(node("n", 8), limits(min={"cpu": "2"}), pod("p", 1))
 
 
 def test_pods_that_run_and_other_namespaces_are_left_alone() -> None:
@@ -118,24 +119,27 @@ def test_kinds_that_change_the_answer_say_how() -> None:
     daemon = of_kind("apps/v1", "DaemonSet")
     scaler = of_kind("autoscaling/v2", "HorizontalPodAutoscaler")
     said = reasons(node("n"), pod("p"), quota, daemon, scaler)
-    assert "1 ResourceQuota (a server refuses pods beyond it; that is not counted)" in said
-    assert "1 DaemonSet (the part of each node that its pods take is not counted: give its pods)" in said
-    assert "1 HorizontalPodAutoscaler (the replicas that are written count)" in said
+    assert f"1 ResourceQuota ({sentences.RESOURCE_QUOTA_NOT_COUNTED})" in said
+    assert f"1 DaemonSet ({sentences.DAEMON_SET_NOT_COUNTED})" in said
+    assert f"1 HorizontalPodAutoscaler ({sentences.REPLICAS_COUNT})" in said
 
 
 def test_a_configuration_among_the_manifests_hears_where_it_belongs() -> None:
     given = {"apiVersion": "reprieve.dev/v1alpha1", "kind": "ReprieveConfiguration"}
-    assert "(it is heeded where --config names it)" in reasons(node("n"), pod("p"), given)
+    assert f"({sentences.CONFIGURATION_NAMED})" in reasons(node("n"), pod("p"), given)
 
 
 def test_a_kind_of_another_project_is_named_with_its_group() -> None:
     """Volcano's Job was told as `1 Job`, and KAI's PodGroup as `1 PodGroup`."""
     pods = {"tasks": [{"template": {"spec": {"containers": [container()]}}}]}
     given = [of_kind("batch.volcano.sh/v1alpha1", "Job", pods), of_kind("scheduling.run.ai/v2", "Queue")]
-    assert reasons(node("n"), pod("p"), *given).endswith(
-        "Note: ignored: 1 Job of batch.volcano.sh/v1alpha1 (it makes pods, which are not planned: describe "
-        "it under jobs.kinds of the configuration); 1 Queue of scheduling.run.ai/v2."
+    volcano = Ignored(api_version="batch.volcano.sh/v1alpha1", kind="Job", count=1, why=sentences.MAKES_PODS)
+    kai = Ignored(api_version="scheduling.run.ai/v2", kind="Queue", count=1)
+    assert (str(volcano), str(kai)) == (
+        f"1 Job of batch.volcano.sh/v1alpha1 ({sentences.MAKES_PODS})",
+        "1 Queue of scheduling.run.ai/v2",
     )
+    assert reasons(node("n"), pod("p"), *given).endswith(sentences.ignored_objects([volcano, kai]))
 
 
 # --- what other programs read -------------------------------------------------------------------------------
@@ -143,17 +147,16 @@ def test_a_kind_of_another_project_is_named_with_its_group() -> None:
 
 def test_a_gate_that_keeps_a_pod_is_named() -> None:
     said = reasons(node("n"), pod("p", schedulingGates=[{"name": "acme.io/wait"}]))
-    assert "Note: whoever set the gate has to open it (spec.schedulingGates): acme.io/wait." in said
+    assert sentences.gates_to_open(["acme.io/wait"]) in said
 
 
 def test_another_scheduler_decides_by_its_own_rules() -> None:
-    text = "Note: its schedulerName is {}: this is what Reprieve would do, not what that scheduler does."
-    assert text.format("volcano") in reasons(node("n"), pod("p", schedulerName="volcano"))
+    assert sentences.other_scheduler("volcano") in reasons(node("n"), pod("p", schedulerName="volcano"))
     for ours in ("", "reprieve", "default-scheduler"):
         assert "schedulerName" not in reasons(node("n"), pod("p", schedulerName=ours))
     train = job("train")
     train["spec"]["template"]["spec"]["schedulerName"] = "kai-scheduler"
-    assert text.format("kai-scheduler") in reasons(node("n"), train, target="job/default/train")
+    assert sentences.other_scheduler("kai-scheduler") in reasons(node("n"), train, target="job/default/train")
 
 
 @pytest.mark.parametrize(
@@ -169,7 +172,7 @@ def test_annotations_that_seem_to_protect_a_victim_are_said(annotation: dict[str
     victim = pod("v", 4, 0, on="n", annotations=annotation)
     (name,) = annotation
     said = reasons(node("n", 4), victim, pod("p", 4, 10))
-    assert f"Note: {name} protects nobody from preemption: default/v." in said
+    assert sentences.protects_nobody(name, ["default/v"]) in said
     (value,) = annotation.values()
     turned = pod("v", 4, 0, on="n", annotations={name: "true" if value == "false" else "false"})
     assert name not in reasons(node("n", 4), turned, pod("p", 4, 10))
@@ -182,4 +185,4 @@ def test_a_topology_that_quota_looks_at_is_not_looked_at_here() -> None:
         "annotations": {"kueue.x-k8s.io/podset-required-topology": "rack"}
     }
     said = reasons(node("n"), train, target="job/default/train")
-    assert "kueue.x-k8s.io/podset-required-topology is heeded there, not here." in said
+    assert sentences.waits_for_quota("q", ["kueue.x-k8s.io/podset-required-topology"]) in said

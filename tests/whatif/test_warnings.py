@@ -10,6 +10,7 @@ from click.testing import CliRunner
 import reprieve
 from reprieve.cli import main
 from reprieve.dashboard.worker import Question, answer
+from reprieve.whatif import sentences
 from tests.builders import Document, node, pod, pod_group
 
 
@@ -23,7 +24,8 @@ def reasons(objects: list[Document], target: str = "Pod/default/p") -> str:
 
 
 LOST = pod("lost", on="gone")
-WARNING = "on a node that is not among the objects, so they count nowhere: default/lost (gone)"
+YUNIKORN, VOLCANO = "yunikorn.apache.org/task-group-name", "scheduling.k8s.io/group-name"
+WARNING = sentences.nodes_are_missing([("default/lost", "gone")])
 
 
 def test_a_claim_that_is_not_there_is_named() -> None:
@@ -54,19 +56,19 @@ def test_every_namespace_has_the_label_with_its_name(selector: Document) -> None
     given = beside("cache", selector)
     for namespaces in ([], [namespace("cache")]):
         assert reprieve.plan([*given, *namespaces], "Pod/default/p").outcome == "unschedulable"
-        assert "are not known" not in reasons([*given, *namespaces])
+        assert "Note: " not in reasons([*given, *namespaces])
     near = beside("cache", selector, rule="podAffinity")
     assert reprieve.plan(near, "Pod/default/p").outcome == "scheduled"
 
 
 def test_labels_of_namespaces_that_decide_and_are_not_known_are_told() -> None:
-    told = "Note: labels of cache, default, by which affinity chooses pods, are not known: the namespaces are"
+    told = sentences.labels_for_affinity_unknown(["cache", "default"])
     given = beside("cache", {"matchLabels": {"team": "data"}})
     assert told in reasons(given)
     homes = [namespace("default"), namespace("cache", team="data")]
-    assert "are not known" not in reasons([*given, *homes])
+    assert "Note: " not in reasons([*given, *homes])
     assert reprieve.plan([*given, *homes], "Pod/default/p").outcome == "unschedulable"
-    assert "are not known" not in reasons(beside("cache", {}))
+    assert "Note: " not in reasons(beside("cache", {}))
 
 
 def annotated(pod: Document, name: str) -> Document:
@@ -77,27 +79,21 @@ def annotated(pod: Document, name: str) -> Document:
 @pytest.mark.parametrize("name", ["gpu-fraction", "gpu-memory"])
 def test_a_part_of_a_gpu_that_another_scheduler_would_give_is_told(name: str) -> None:
     """It fits on a node without any GPU, and nobody must take that for an answer."""
-    told = f"the annotation {name} asks KAI for a part of a GPU, and is not read here: default/p."
+    told = sentences.gpu_share_not_read(name, "KAI", ["default/p"])
     assert told in reasons([node(), annotated(pod("p"), name), annotated(pod("other"), name)])
 
 
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        (
-            "yunikorn.apache.org/task-group-name",
-            "asks YuniKorn for places with its gang, and is not read here",
-        ),
-        (
-            "scheduling.k8s.io/group-name",
-            "asks Volcano for places with its gang, and its PodGroup is not among",
-        ),
+        (YUNIKORN, sentences.gang_not_read(YUNIKORN, "YuniKorn", ["default/p"])),
+        (VOLCANO, sentences.gang_is_missing(VOLCANO, "Volcano", ["default/p"])),
     ],
 )
 def test_a_gang_of_another_scheduler_is_told_unless_the_pod_has_one_here(name: str, told: str) -> None:
     assert told in reasons([node(), annotated(pod("p"), name)])
     here = [pod_group("gang", 1, 0), annotated(pod("p", group="gang"), name)]
-    assert "places with its gang" not in reasons([node(), *here], "PodGroup/default/gang")
+    assert "Warning" not in reasons([node(), *here], "PodGroup/default/gang")
 
 
 def test_volumes_that_every_node_has_need_no_warning() -> None:
@@ -113,7 +109,8 @@ def test_the_warning_is_in_the_table_in_json_and_in_a_comparison(tmp_path: Path)
     (tmp_path / "o.json").write_text(json.dumps({"kind": "List", "items": [node(), LOST, pod("p")]}))
     line = ["plan", "-f", str(tmp_path), "--for", "Pod/default/p"]
     for more in ([], ["-o", "json"], ["-o", "yaml"], ["--compare"], ["--compare", "-o", "json"]):
-        assert "on a node that is not among" in CliRunner().invoke(main, [*line, *more]).output
+        output = " ".join(CliRunner().invoke(main, [*line, *more]).output.split())
+        assert WARNING in output
 
 
 def test_the_page_gives_the_planners_answer_with_its_warnings() -> None:
@@ -122,6 +119,6 @@ def test_the_page_gives_the_planners_answer_with_its_warnings() -> None:
     shown = answer(question, [node(), LOST])
     planned: Any = reprieve.plan([node(), LOST, waiting], "Pod/default/p").to_dict()
     assert shown == planned
-    assert any(WARNING in reason for reason in shown["reasons"])
+    assert WARNING in shown["reasons"]
     page = (Path(reprieve.__file__).parent / "dashboard/static/views/whatif.js").read_text()
     assert "list=${plan.reasons}" in page
