@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprieve.objects import on_create, on_write
+from reprieve.objects import on_create, on_write, qos_class
 from reprieve.objects.quantity import canonical, nano
 from reprieve.objects.schemas import builtin_schema, spell_quantities
 from tests.builders import document
@@ -236,3 +236,51 @@ def test_amounts_of_resources_are_rounded_up_to_thousandths_and_others_are_not()
     assert spell_quantities(pod, schema) == [("spec.containers[0].resources.limits.x", "?")]
     assert pod["spec"]["containers"][0]["resources"]["requests"] == {"cpu": "1m", "memory": "1Gi"}
     assert pod["spec"]["volumes"][0]["emptyDir"]["sizeLimit"] == "2Mi"
+
+
+TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+
+
+@pytest.mark.parametrize(
+    ("own", "added"),
+    [
+        ([], TAINTS),
+        ([{"operator": "Exists"}], ()),
+        ([{"operator": "Exists", "effect": "NoExecute"}], ()),
+        ([{"operator": "Exists", "effect": "NoSchedule"}], TAINTS),
+        ([{"key": TAINTS[0], "operator": "Exists", "effect": "NoExecute"}], TAINTS[1:]),
+        ([{"key": TAINTS[0], "operator": "Exists"}], TAINTS[1:]),
+        ([{"key": TAINTS[0], "operator": "Exists", "effect": "NoSchedule"}], TAINTS),
+        ([{"key": "other", "operator": "Exists"}], TAINTS),
+    ],
+)
+def test_a_pod_stays_five_minutes_on_a_lost_node_unless_it_says_otherwise(
+    own: list[dict[str, str]], added: tuple[str, ...]
+) -> None:
+    made = document("Pod", "p", "default", spec={"containers": [{"name": "c"}], "tolerations": own})
+    on_create(made, "2026-01-01T00:00:00Z")
+    found = made["spec"]["tolerations"][len(own) :]
+    assert [each["key"] for each in found] == list(added)
+    assert all(each["tolerationSeconds"] == 300 and each["effect"] == "NoExecute" for each in found)
+
+
+BOTH = {"cpu": "1", "memory": "1Gi"}
+
+
+@pytest.mark.parametrize(
+    ("containers", "init", "found"),
+    [
+        ([{}], [], "BestEffort"),
+        ([{"resources": None}], [], "BestEffort"),
+        ([{"resources": {"limits": {"example.com/gpu": "1"}}}], [], "BestEffort"),
+        ([{"resources": {"requests": {"cpu": "1"}}}], [], "Burstable"),
+        ([{"resources": {"limits": {"cpu": "1"}}}], [], "Burstable"),
+        ([{"resources": {"requests": BOTH, "limits": BOTH}}], [], "Guaranteed"),
+        ([{"resources": {"requests": BOTH, "limits": {**BOTH, "cpu": "2"}}}], [], "Burstable"),
+        ([{"resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}}], [], "Burstable"),
+        ([{"resources": {"requests": BOTH, "limits": BOTH}}, {}], [], "Burstable"),
+        ([{"resources": {"requests": BOTH, "limits": BOTH}}], [{}], "Burstable"),
+    ],
+)
+def test_the_class_of_service_follows_from_requests_and_limits(containers, init, found: str) -> None:
+    assert qos_class({"containers": containers, "initContainers": init}) == found

@@ -230,3 +230,8 @@ def test_what_is_wrong_in_a_stream_of_json_is_told() -> None:
 )
 def test_a_template_that_was_not_rendered_is_recognised(text: str) -> None:
     assert refused(text).endswith("; {{ }} is of a template: render it first, as with helm template")
+
+
+def test_directives_belong_to_the_document_they_stand_before() -> None:
+    assert read("# a note\n%YAML 1.1\n---\na: 1\n---\nb: 2\n") == [("1", {"a": 1}), ("2", {"b": 2})]
+    assert refused("%YAML 2.0\n---\na: 1\n"), "another YAML than the one that is read here"

@@ -150,3 +150,12 @@ def test_concurrent_admission_one_flavor_preempts_at_a_time() -> None:
     }
     second = reprieve.admit([*objects, *waiting], config=config, now=NOW, max_cycles=1).to_dict()
     assert second["evicted"] == ["default/low-b"]
+
+
+def test_without_fungibility_a_flavor_that_fits_is_better_than_one_that_must_preempt() -> None:
+    cq = queue(quotas("standard", "spot", cpu="4"), preemption=LOWER)
+    low = reserved(workload("low", 4, 1), "cq", "standard")
+    config = {"featureGates": {"FlavorFungibility": False}}
+    answer = plan(*STANDARD_AND_SPOT, cq, low, workload("new", 4, 9), config=config)
+    assert answer["flavors"] == {"main": {"cpu": "spot"}}
+    assert answer["victims"] == []

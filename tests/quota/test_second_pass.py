@@ -3,6 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+
 from reprieve.config import Configuration
 from reprieve.objects import Placement, Workload, decode_all, expanded
 from reprieve.quota import (
@@ -16,6 +18,7 @@ from reprieve.quota import (
     sentences,
     with_admitted,
 )
+from reprieve.quota.topology.step import needs_second_pass
 from tests import builders
 
 NOW = datetime(2026, 8, 23, 12, tzinfo=UTC)
@@ -213,3 +216,29 @@ def test_what_a_worker_cluster_places_is_not_placed_by_its_manager() -> None:
     assert is_true(done, "Admitted")
     quota.put_workload(done, NOW)
     assert not quota.has_heads(NOW + timedelta(hours=1))
+
+
+@pytest.mark.parametrize(
+    ("states", "conditions", "needed"),
+    [
+        (["Ready"], [], True),
+        (["Ready", "Ready"], [], True),
+        (["Ready", "Pending"], [], False),
+        ([], [], False),
+        (["Ready"], ["Admitted"], False),
+        (["Ready"], ["Evicted"], False),
+        (["Ready"], ["Finished"], False),
+    ],
+)
+def test_domains_that_were_put_off_are_looked_for_once_every_check_is_ready(
+    states: list[str], conditions: list[str], needed: bool
+) -> None:
+    document = builders.reserved(asking("w", 1, {"required": RACK}))
+    document["status"]["admission"]["podSetAssignments"][0]["delayedTopologyRequest"] = "Pending"
+    document["status"]["conditions"] += [{"type": each, "status": "True"} for each in conditions]
+    checks = [{"name": f"c{number}", "state": state} for number, state in enumerate(states)]
+    workload: Workload = builders.view(
+        {**document, "status": {**document["status"], "admissionChecks": checks}}
+    )
+    assert workload.topology_pending
+    assert needs_second_pass(workload) is needed

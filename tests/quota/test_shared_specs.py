@@ -49,3 +49,15 @@ def test_defaults_of_a_limit_range_that_is_gone_do_not_stay():
     assert "memory" in before.demands[0].requests
     after = WorkloadInfo(replace(view, status=replace(view.status)), "cq0", RULES, (), before)
     assert dict(after.demands[0].requests) == dict(WorkloadInfo(view, "cq0", RULES).demands[0].requests)
+
+
+def test_default_limits_of_a_namespace_are_requests_of_those_that_say_nothing():
+    spec = {"limits": [{"type": "Container", "default": {"memory": "1Gi"}}]}
+    limit_range = cast(LimitRange, decode({**DEFAULTS, "spec": spec}))
+    demands = WorkloadInfo(made(), "cq0", RULES, (limit_range,)).demands
+    assert (
+        demands[0].requests["memory"]
+        == WorkloadInfo(made(), "cq0", RULES, (cast(LimitRange, decode(DEFAULTS)),))
+        .demands[0]
+        .requests["memory"]
+    )
