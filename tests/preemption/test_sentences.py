@@ -142,18 +142,18 @@ ROWS = [
         sentences.least_cost_search("no plan is cheaper"),
         "The search for the least cost: no plan is cheaper.",
     ),
-    (sentences.evicted("too big", 1, last_to_go=False, beyond_budgets=0), "too big"),
+    (sentences.evicted("too big", 1, 0, last_to_go=False), "too big"),
     (
-        sentences.evicted("too big", 3, last_to_go=True, beyond_budgets=1),
+        sentences.evicted("too big", 3, 1, last_to_go=True),
         "too big; its 3 pods go together; everything more important there was put back first; 1 pod beyond "
         "a disruption budget, for want of a way around it",
     ),
     (
-        sentences.node_would_be_short("n1", "cpu", 1500, ["ml/a"]),
+        sentences.node_would_be_short("n1", "cpu", 1500, "ml/a", 0),
         "if it stayed, n1 would be 1500m cpu short for ml/a",
     ),
     (
-        sentences.node_would_be_short("n1", "pods", 1, ["ml/a", "ml/b", "ml/c"]),
+        sentences.node_would_be_short("n1", "pods", 1, "ml/a", 2),
         "if it stayed, n1 would be a pod slot short for ml/a and 2 more",
     ),
     (

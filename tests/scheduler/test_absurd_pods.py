@@ -3,6 +3,7 @@
 import pytest
 
 from reprieve.kube import ApiError
+from reprieve.scheduler import sentences
 from tests.builders import node
 from tests.scheduler.live import PODS, cluster, pod, scheduling
 from tests.scheduler.world import World
@@ -29,7 +30,7 @@ def test_a_minimum_run_time_that_is_none_is_ignored_with_a_sentence_and_the_pod_
     assert world.evictions == ["odd"]
     [event] = [each for each in world.events if each.reason == "AnnotationIgnored"]
     assert event.regarding.name == "odd"
-    assert event.note.startswith(f"The annotation {MIN_RUNTIME} is ignored: ")
+    assert event.note == sentences.annotation_ignored(MIN_RUNTIME, text)
 
 
 def test_one_that_is_long_protects_without_an_overflow():

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from reprieve.config import Configuration
 from reprieve.preemption import decide
+from reprieve.scheduler import sentences
 from reprieve.scheduler.actions import Bind, Preempt, Release
 from tests.builders import node
 from tests.scale import examples
@@ -180,9 +181,7 @@ class Day:
             lack = self.world.condition("PodGroup", gang.name, "reprieve.dev/Incomplete")
             assert lack is not None
             assert lack["status"] == "True"
-            assert lack["message"].startswith(
-                f"{placed} of {gang.size} pods are bound and {gang.size - placed} more ha"
-            )
+            assert lack["message"].startswith(sentences.lacks_pods(placed, gang.size))
 
 
 @examples(40, least=40)

@@ -1,6 +1,8 @@
 """Single pods and groups find their places."""
 
 from reprieve.objects import Reference
+from reprieve.placement.sentences import filters
+from reprieve.scheduler import sentences
 from reprieve.scheduler.actions import Bind
 from tests.builders import node
 from tests.scheduler.world import World, pod, pod_group
@@ -11,7 +13,7 @@ def test_a_pod_that_fits_is_bound_and_says_so():
     [cycle] = world.run()
     assert cycle.outcome == "scheduled"
     assert world.where("a") == ["n1"]
-    assert [(e.reason, e.note) for e in world.events] == [("Scheduled", "Successfully assigned ns/a to n1")]
+    assert [(e.reason, e.note) for e in world.events] == [("Scheduled", sentences.assigned("ns/a", "n1"))]
     assert len(world.core.queue) == 0
 
 
@@ -26,7 +28,7 @@ def test_a_pod_without_room_says_why_and_is_woken_by_the_room_that_helps():
     assert cycle.outcome == "unschedulable"
     condition = world.condition("Pod", "a", "PodScheduled")
     assert (condition["status"], condition["reason"]) == ("False", "Unschedulable")
-    assert condition["message"].startswith("0/1 nodes are available: 1 Insufficient cpu.")
+    assert condition["message"].startswith(filters.every_node_objects(1, {filters.insufficient("cpu"): 1}))
     assert world.events[-1].reason == "FailedScheduling"
     assert world.state("Pod/ns/a") == "unschedulable"
     world.remove("Pod", "full")
@@ -51,10 +53,8 @@ def test_a_pod_that_is_deleted_while_it_waits_leaves_the_queue():
 def test_scheduling_gates_hold_a_pod_until_they_are_gone():
     world = World(node("n1"), pod("a", schedulingGates=[{"name": "example.com/wait"}]))
     assert world.run() == []
-    assert (
-        world.core.queue.units[Reference("Pod", "ns", "a")].gate
-        == "ns/a has scheduling gates: example.com/wait"
-    )
+    gate = world.core.queue.units[Reference("Pod", "ns", "a")].gate
+    assert gate == sentences.has_scheduling_gates("ns/a", ["example.com/wait"])
     world.change("Pod", "a", spec={"schedulingGates": []})
     world.run()
     assert world.where("a") == ["n1"]
@@ -63,10 +63,11 @@ def test_scheduling_gates_hold_a_pod_until_they_are_gone():
 def test_a_gang_waits_for_its_object_and_for_enough_pods_and_is_then_bound_as_one():
     world = World(node("n1"), node("n2"), pod("a", group="g"), pod("b", group="g"))
     assert world.run() == []
-    assert "to appear" in world.core.queue.units[Reference("PodGroup", "ns", "g")].gate
+    unit = Reference("PodGroup", "ns", "g")
+    assert world.core.queue.units[unit].gate == sentences.waits_for_group("ns/g")
     world.add(pod_group("g", 3))
     assert world.run() == []
-    assert "2 of 3 exist" in world.core.queue.units[Reference("PodGroup", "ns", "g")].gate
+    assert world.core.queue.units[unit].gate == sentences.waits_for_pods(2, 3)
     world.add(pod("c", group="g"))
     [cycle] = world.run()
     assert cycle.pods == 3
@@ -144,8 +145,9 @@ def test_pods_that_do_not_match_their_group_are_named_and_nothing_is_scheduled()
     assert world.running() == []
     condition = world.condition("PodGroup", "g", "PodsNotMatchingPriority")
     assert condition["status"] == "True"
-    assert "ns/odd differ" in condition["message"]
-    assert "ns/stranger differ" in condition["message"]
+    assert condition["message"] == sentences.group_mismatch(
+        "reprieve", ["ns/stranger"], 0, ["ns/odd"], ruled=True
+    )
     assert world.condition("PodGroup", "g", "PodGroupInitiallyScheduled")["reason"] == "SchedulerError"
     world.remove("Pod", "odd")
     world.remove("Pod", "stranger")
@@ -161,7 +163,7 @@ def test_a_failed_binding_gives_the_room_back_and_is_tried_again_later():
     world.run()
     world.fail("conflict")
     assert world.state("Pod/ns/a") == "backoff"
-    assert world.events[-1].note == "binding to n1 failed: conflict"
+    assert world.events[-1].note == sentences.binding_failed("n1", "conflict")
     world.hold = lambda action: False
     world.wait(2)
     assert world.where("a") == ["n1"]

@@ -5,6 +5,8 @@ from typing import Any
 
 from reprieve.kube import POD_GROUPS, PODS, RESOURCE_CLAIMS, Client, kubeconfig
 from reprieve.kube.http_transport import HttpTransport
+from reprieve.placement.sentences import devices, filters
+from reprieve.scheduler import sentences
 from tests.scheduler.equipped import (
     CLAIMS,
     EXTENDED,
@@ -43,7 +45,7 @@ async def test_no_device_is_given_twice_and_the_last_user_gives_it_back() -> Non
         await live.create(PODS, using("first", "a"))
         await live.until(lambda: live.bound() == ["first"])
         await live.create(PODS, using("second", "b"))
-        await live.until(lambda: "cannot allocate all claims" in live.story())
+        await live.until(lambda: devices.CANNOT_ALLOCATE in live.story())
         await live.client.delete(PODS, "first", "ns")
         await live.until(lambda: live.bound() == ["second"])
         assert (held(live, "a"), held(live, "b")) == ([], ["n000/gpu-0"])
@@ -126,7 +128,7 @@ async def test_the_claim_of_an_extended_resource_goes_with_its_pod() -> None:
         await live.create(PODS, asking("first"))
         await live.until(lambda: live.bound() == ["first"])
         await live.create(PODS, asking("second"))
-        await live.until(lambda: "cannot allocate all claims" in live.story())
+        await live.until(lambda: devices.CANNOT_ALLOCATE in live.story())
         await live.client.delete(PODS, "first", "ns")
         await live.until(lambda: live.bound() == ["second"])
         await live.until(lambda: len(claims(live)) == 1)
@@ -148,7 +150,7 @@ async def test_after_a_failed_binding_nobody_holds_the_device_and_the_pod_gets_o
         await live.create(RESOURCE_CLAIMS, claim("a"))
         async with scheduling(live, client=failing(live, "/binding")) as scheduler:
             await live.create(PODS, using("p", "a"))
-            await live.until(lambda: "binding to n000 failed" in live.story())
+            await live.until(lambda: sentences.binding_failed("n000", "") in live.story())
             assert (held(live, "a"), users(live, "a")) == ([], [])
             await live.until(lambda: live.bound() == ["p"])
             assert (held(live, "a"), users(live, "a")) == (["n000/gpu-0"], ["p"])
@@ -160,7 +162,7 @@ async def test_after_a_failed_binding_the_claim_of_an_extended_resource_is_gone(
         await equip(live, 1)
         async with scheduling(live, client=failing(live, "/binding")):
             await live.create(PODS, asking("p"))
-            await live.until(lambda: "binding to n000 failed" in live.story())
+            await live.until(lambda: sentences.binding_failed("n000", "") in live.story())
             assert claims(live) == []
             await live.until(lambda: live.bound() == ["p"])
             assert len(claims(live)) == 1
@@ -194,6 +196,7 @@ async def test_an_allocation_that_nobody_uses_is_taken_back_when_the_pod_does_no
 
 
 async def test_an_allocation_that_another_pod_uses_stays() -> None:
+    refused = filters.every_node_objects(2, {filters.insufficient("cpu"): 1, devices.UNAVAILABLE: 1})
     async with cluster(2, cpu=2) as live:
         await equip(live, 1, 1)
         await live.create(PODS, pod("full", "2", on="n000", priority="high"))
@@ -204,7 +207,7 @@ async def test_an_allocation_that_another_pod_uses_stays() -> None:
         await live.server.api.patch(CLAIMS, "a", reserved, "ns", subresource="status")
         async with scheduling(live) as scheduler:
             await live.create(PODS, using("p", "a"))
-            await live.until(lambda: "0/2 nodes are available" in live.story())
+            await live.until(lambda: refused in live.story())
             await scheduler.shell.idle()
             assert (held(live, "a"), users(live, "a")) == (["n000/gpu-0"], ["full"])
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from reprieve.kube import JOBS
+from reprieve.scheduler import sentences
 from tests.builders import node
 from tests.scheduler.live import NODES, POD_GROUPS, PODS, cluster, pod, pod_group, scheduling
 
@@ -39,7 +40,9 @@ async def test_conditions_events_and_nominations_tell_both_sides():
         documents = {p["metadata"]["name"]: p for p in live.pods}
         mark = next(c for c in documents["victim"]["status"]["conditions"] if c["type"] == "DisruptionTarget")
         assert (mark["status"], mark["reason"]) == ("True", "PreemptionByScheduler")
-        assert "pod ns/boss (priority 100)" in mark["message"]
+        assert mark["message"] == sentences.preempting_for(
+            "reprieve", "pod", "ns/boss", 100, sentences.NO_ROOM
+        )
         data = json.loads(documents["victim"]["metadata"]["annotations"]["reprieve.dev/evicted-for"])
         boss = documents["boss"]["metadata"]["uid"]
         assert data == {"scheduler": "reprieve", "for": "Pod/ns/boss", "uid": boss}

@@ -2,6 +2,7 @@
 
 import pytest
 
+from reprieve.scheduler import sentences
 from reprieve.scheduler.actions import SetGroupCondition
 from tests.builders import node
 from tests.scheduler.world import World, pod, pod_group
@@ -22,7 +23,7 @@ def test_a_gang_with_the_priority_on_the_group_alone_is_placed(algorithm: str) -
     assert world.running() == ["a", "b"]
     condition = world.condition("PodGroup", "g", "PodsNotMatchingPriority")
     assert condition["status"] == "True"
-    assert "count with its priority 50, whatever they say: ns/a, ns/b differ" in condition["message"]
+    assert condition["message"] == sentences.group_mismatch("", [], 50, ["ns/a", "ns/b"], ruled=True)
 
 
 @OURS
@@ -52,7 +53,8 @@ def test_a_running_group_is_told_as_soon_as_a_pod_differs_and_when_none_does_any
     world = World(node("n1", 2), *members, config=config(algorithm))
     world.add(pod("odd", 1, 9, group="g", on="n1"))
     world.perform(world.core.report(world.now))
-    assert "ns/odd differ" in world.condition("PodGroup", "g", "PodsNotMatchingPriority")["message"]
+    said = sentences.group_mismatch("", [], 5, ["ns/odd"], ruled=algorithm != "kubernetes")
+    assert world.condition("PodGroup", "g", "PodsNotMatchingPriority")["message"] == said
     world.remove("Pod", "odd")
     world.perform(world.core.report(world.now))
     assert world.condition("PodGroup", "g", "PodsNotMatchingPriority")["status"] == "False"

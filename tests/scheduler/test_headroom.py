@@ -7,13 +7,14 @@ from hypothesis import strategies as st
 
 from reprieve.cluster import Cluster
 from reprieve.objects import Duration, Pod
+from reprieve.scheduler import sentences
 from reprieve.scheduler.headroom import Headroom
 from tests.builders import node, views
 from tests.builders import pod as a_pod
 from tests.scheduler.world import World, pod, pod_group
 
 KEPT = {"preemption": {"headroom": "15m"}}
-TEXT = "it fits, but the cpu that more important units gave back within the last 15m0s is kept for them"
+TEXT = sentences.kept_free("cpu", Duration(900))
 
 
 def after_an_important_pod(*documents, config=KEPT):

@@ -4,7 +4,8 @@ lacks.
 
 import pytest
 
-from reprieve.objects import Reference
+from reprieve.objects import Duration, Reference
+from reprieve.scheduler import sentences
 from reprieve.scheduler.actions import Bind
 from tests.builders import node
 from tests.scheduler.world import World, pod, pod_group
@@ -88,18 +89,16 @@ class TestReleased:
     def test_everybody_is_told_in_numbers(self):
         world = half_placed()
         [refused] = world.run()
-        missing = (
-            "2 of 3 pods are bound and 1 more has no place; the bound pods are released after 5m0s of this: "
-        )
+        lacking = sentences.bound_pods_are_released(2, 3, Duration(300))
+        missing = sentences.lacks_pods_because(lacking, "")
         assert incomplete(world)["message"].startswith(missing)
         assert world.condition("Pod", "g-2", "PodScheduled")["message"].startswith(missing)
         assert refused.reasons[0].startswith(missing)
         world.wait(300)
         mark = world.condition("Pod", "g-0", "DisruptionTarget")
         assert (mark["status"], mark["reason"]) == ("True", "IncompleteGang")
-        assert mark["message"].startswith(
-            "reprieve: releasing the pods of podgroup ns/g: 2 of 3 pods are bound"
-        )
+        lacking = sentences.bound_pods_are_released(2, 3, Duration(300))
+        assert mark["message"].startswith(sentences.releasing_pods_of("reprieve", "ns/g", lacking))
         assert [event.regarding.name for event in world.events if event.reason == "GangReleased"] == ["g"]
         assert (incomplete(world)["status"], incomplete(world)["reason"]) == ("False", "Released")
 
@@ -110,7 +109,8 @@ class TestReleased:
         world.add(*(pod(f"g-{i}", 2, 5, group="g", owner="j") for i in (3, 4)))
         world.wait(60)
         assert world.where("g-3", "g-4") == ["", ""], "the released pods still hold their nodes"
-        assert "to end" in world.core.queue.units[Reference("PodGroup", "ns", "g")].gate
+        gate = world.core.queue.units[Reference("PodGroup", "ns", "g")].gate
+        assert gate == sentences.waits_for_leaving_pods(2)
         world.end()
         world.add(*(node(f"m{i}", 2) for i in (1, 2)))
         world.wait(60)
@@ -182,14 +182,9 @@ class TestNeverReleased:
         for _ in range(5):
             world.wait(400)
         assert world.evictions == []
-        assert incomplete(world)["message"].startswith(
-            "2 of 3 pods are bound and 1 more has no place; "
-            "the bound pods stay, because no controller would make ns/g-0, ns/g-1 anew"
-        )
-        assert any(
-            event.reason == "FailedScheduling" and "2 of 3 pods are bound" in event.note
-            for event in world.events
-        )
+        stay = sentences.bound_pods_stay(2, 3, ["ns/g-0", "ns/g-1"])
+        assert incomplete(world)["message"].startswith(stay)
+        assert any(event.reason == "FailedScheduling" and stay in event.note for event in world.events)
 
     def test_one_bare_pod_keeps_all_of_them(self):
         """All together or nobody: a release in part would free room and complete nothing."""

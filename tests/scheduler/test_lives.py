@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from reprieve.objects import Reference
+from reprieve.objects import Duration, Reference
+from reprieve.scheduler import sentences
 from tests.builders import Document, node
 from tests.scheduler.world import World, pod, pod_group
 
@@ -57,7 +58,7 @@ class TestMembersThatEnded:
         world = gang_of(2, ended(0, "Failed"), member(1))
         world.wait(2)
         assert world.where("g-1") == [""]
-        assert "2 must exist" in world.condition("Pod", "g-1", "PodScheduled")["message"]
+        assert world.condition("Pod", "g-1", "PodScheduled")["message"] == sentences.needs_pods(2)
         world.add(member(2))
         world.run()
         assert all(world.where("g-1", "g-2"))
@@ -136,10 +137,9 @@ class TestPodsThatNeverCome:
         world = gang_of(3, member(0, on="n1"), member(1, on="n2"))
         world.perform(world.core.recover(world.now))
         told = world.condition("PodGroup", "g", INCOMPLETE)
-        assert told["message"] == (
-            "2 of 3 pods are bound and 1 more has no place; the bound pods are released after 5m0s of this: "
-            "the missing pods do not exist"
-        )
+        lacking = sentences.bound_pods_are_released(2, 3, Duration(300))
+        why = sentences.MISSING_PODS_DO_NOT_EXIST
+        assert told["message"] == sentences.lacks_pods_because(lacking, why)
         world.now += 301
         world.perform(world.core.recover(world.now))
         assert world.evictions == ["g-0", "g-1"]
@@ -148,7 +148,9 @@ class TestPodsThatNeverCome:
         world = gang_of(4, member(0, on="n1"), member(1, on="n2"), member(2))
         assert world.state("PodGroup/ns/g") == "gated"
         world.perform(world.core.recover(world.now))
-        assert "3 of 4 exist" in world.condition("PodGroup", "g", INCOMPLETE)["message"]
+        lacking = sentences.bound_pods_are_released(2, 4, Duration(300))
+        said = sentences.lacks_pods_because(lacking, sentences.waits_for_pods(3, 4))
+        assert world.condition("PodGroup", "g", INCOMPLETE)["message"] == said
         world.now += 301
         world.perform(world.core.recover(world.now))
         assert world.evictions == ["g-0", "g-1"]
@@ -163,7 +165,8 @@ class TestPodsThatNeverCome:
         world.now += 3600
         world.perform(world.core.recover(world.now))
         assert world.evictions == []
-        assert "no controller would make" in world.condition("PodGroup", "g", INCOMPLETE)["message"]
+        stay = sentences.bound_pods_stay(2, 3, ["ns/g-0", "ns/g-1"])
+        assert world.condition("PodGroup", "g", INCOMPLETE)["message"].startswith(stay)
 
     def test_a_gang_that_is_complete_is_left_alone(self) -> None:
         world = gang_of(2, member(0, on="n1"), member(1, on="n2"))

@@ -29,7 +29,7 @@ def marked(reason: str, message: str, annotation: str = "") -> Pod:
     [
         (marks.preemption("reprieve", HIGH, 100, "x"), Reference("Pod", "ns", "high")),
         (marks.preemption("reprieve", GANG, 100, "x"), Reference("PodGroup", "ml", "train")),
-        (marks.release("reprieve", GANG, "2 of 3 pods are bound"), Reference("PodGroup", "ml", "train")),
+        (marks.release("reprieve", GANG, "why"), Reference("PodGroup", "ml", "train")),
     ],
 )
 class TestReading:

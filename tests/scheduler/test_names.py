@@ -4,6 +4,7 @@ was called by.
 
 from reprieve.cli.run import configuration
 from reprieve.kube import EVENTS
+from reprieve.scheduler import sentences
 from tests.builders import node
 from tests.scheduler.live import PODS, cluster, pod, scheduling
 from tests.scheduler.world import World, pod_group
@@ -45,7 +46,8 @@ def test_a_gang_may_have_any_of_the_names_but_only_one():
     mixed = World(node("n1"), pod_group("g", 2), pods[0], small("other", group="g"), config=TWO)
     [cycle] = mixed.run()
     assert cycle.outcome == "error"
-    assert "should have the same .spec.schedulerName 'default-scheduler': ns/other differ" in cycle.reasons[0]
+    said = sentences.group_mismatch("default-scheduler", ["ns/other"], 0, [], ruled=True)
+    assert said in cycle.reasons[0]
 
 
 def test_marks_made_under_any_of_the_names_are_ours_to_finish():

@@ -4,6 +4,7 @@ from reprieve.cluster import Cluster
 from reprieve.config import Configuration
 from reprieve.controllers.scheduler.service import in_time
 from reprieve.objects import Reference
+from reprieve.preemption import sentences
 from tests.builders import node, pod, views
 
 
@@ -14,4 +15,5 @@ def test_a_pod_that_preempts_on_one_node_could_have_done_so_on_the_next_best():
         cluster.set(each)
     plan = in_time(cluster, Reference("Pod", "default", "high"), Configuration.load({}), None)
     assert [victim.pod for victim in plan.victims] == ["default/low"]
-    assert [(each.title, each.victims) for each in plan.alternatives] == [("on node b", ("Pod/default/mid",))]
+    others = [(each.title, each.victims) for each in plan.alternatives]
+    assert others == [(sentences.on_node("b"), ("Pod/default/mid",))]

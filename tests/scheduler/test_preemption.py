@@ -3,6 +3,7 @@
 import pytest
 
 from reprieve.objects import Reference
+from reprieve.scheduler import sentences
 from reprieve.scheduler.actions import Nominate, Preempt
 from tests.builders import node
 from tests.scheduler.world import World, pod, pod_group
@@ -299,11 +300,11 @@ class TestAsynchronous:
         [cycle] = world.run()
         mark = world.condition("Pod", "v", "DisruptionTarget")
         assert (mark["status"], mark["reason"]) == ("True", "PreemptionByScheduler")
-        assert mark["message"].startswith(
-            "reprieve: preempting to accommodate a higher priority pod ns/high (priority 100)"
+        assert mark["message"] == sentences.preempting_for(
+            "reprieve", "pod", "ns/high", 100, sentences.NO_ROOM
         )
         [event] = [event for event in world.events if event.reason == "Preempting"]
-        assert event.note == "Preempting 1 pod to make room: ns/v"
+        assert event.note == sentences.preempting(["ns/v"])
         assert cycle.outcome == "preempts"
 
     def test_calls_that_fail_withdraw_the_nomination_and_queue_the_unit_again(self):

@@ -3,7 +3,7 @@
 import pytest
 
 from reprieve.objects.times import format_time
-from reprieve.scheduler.memory import PAUSED
+from reprieve.scheduler import sentences
 from reprieve.scheduler.returns import MEMORY, MOST, Returns
 from reprieve.scheduler.waiting import instant
 from tests.builders import node, owned_by
@@ -34,7 +34,7 @@ def test_a_preempted_pod_waits_before_it_starts_again_and_says_so():
     world.wait(29)
     assert world.where("low") == [""]
     until = format_time(instant(world.now + 1))
-    assert world.condition("Pod", "low", "PodScheduled")["message"] == PAUSED.format(until)
+    assert world.condition("Pod", "low", "PodScheduled")["message"] == sentences.pauses_until(until)
     world.wait(1)
     assert world.where("low") == ["n1"]
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from reprieve.scheduler import sentences
 from reprieve.scheduler.templates import Templates
 from tests.builders import Document, document, node, pod_group, priority_class, view
 from tests.scheduler.world import World, pod
@@ -105,7 +106,7 @@ def test_a_pod_that_names_its_group_as_kubernetes_1_35_did_is_held_and_told_why(
     assert world.where("a") == [""]
     condition = world.condition("Pod", "a", SCHEDULED)
     assert condition["status"] == "False"
-    assert "name a PodGroup in spec.schedulingGroup.podGroupName" in condition["message"]
+    assert condition["message"] == sentences.OLD_LINK
     [event] = [each for each in world.events if each.reason == "WorkloadRefNotRead"]
     assert str(event.regarding).startswith("Pod/ns/a")
 

@@ -1,12 +1,14 @@
 """Claims on their way to a volume, in the pure core: written, waited for, given up, never leaked."""
 
+import re
+
 import pytest
 
 from reprieve.cluster import Cluster
 from reprieve.objects import Node, Object, Pod, Reference, decode, storage
 from reprieve.placement import PodFilters
 from reprieve.preemption import ClaimUse
-from reprieve.scheduler import wakeups
+from reprieve.scheduler import sentences, wakeups
 from reprieve.scheduler.actions import Bind
 from reprieve.scheduler.queue import QueuedUnit
 from reprieve.scheduler.volumes import BindingFailed, all_bound, claims_of, release, reserve
@@ -80,16 +82,20 @@ def test_a_static_binding_waits_for_its_claim_and_not_for_what_is_older() -> Non
 
 @pytest.mark.parametrize(
     ("lost", "text"),
-    [("PersistentVolume", 'persistentvolume "pv" not found'), ("Node", 'node "n" not found'),
-     ("Pod", 'pod "p" not found'), ("PersistentVolumeClaim", 'persistentvolumeclaim "c" not found')],
-)  # fmt: skip
+    [
+        ("PersistentVolume", sentences.volume_not_found("pv")),
+        ("Node", sentences.node_not_found("n")),
+        ("Pod", sentences.pod_not_found("p")),
+        ("PersistentVolumeClaim", sentences.claim_not_found("c")),
+    ],
+)
 def test_waiting_ends_when_what_it_waits_for_is_gone(lost: str, text: str) -> None:
     cluster, bind = static()
     keys = {"PersistentVolume": "pv", "Node": "n", "Pod": "default/p", "PersistentVolumeClaim": "default/c"}
     kinds: dict[str, type[Object]] = {"Node": Node, "Pod": Pod, "PersistentVolume": storage.PersistentVolume}
     kinds["PersistentVolumeClaim"] = storage.PersistentVolumeClaim
     cluster.remove(kinds[lost], keys[lost])
-    with pytest.raises(BindingFailed, match=text):
+    with pytest.raises(BindingFailed, match=re.escape(text)):
         all_bound(cluster, bind, {})
 
 
@@ -99,7 +105,7 @@ def test_a_provisioner_that_takes_the_annotation_off_has_given_up() -> None:
     cluster.set(decode(noted))
     assert not all_bound(cluster, bind, {})
     cluster.set(decode(claim("c", metadata={"annotations": {"x": "y"}})))
-    with pytest.raises(BindingFailed, match="provisioning failed for PVC"):
+    with pytest.raises(BindingFailed, match=re.escape(sentences.provisioning_failed("c"))):
         all_bound(cluster, bind, {})
 
 
@@ -109,7 +115,7 @@ def test_a_volume_made_out_of_reach_is_not_waited_for() -> None:
     cluster.set(decode(volume("made", host="elsewhere")))
     done = decode(claim("c", volume="made", metadata={"annotations": notes}))
     cluster.set(done)
-    with pytest.raises(BindingFailed, match="node affinity doesn't match node"):
+    with pytest.raises(BindingFailed, match=re.escape(sentences.volume_out_of_reach("made", "n"))):
         all_bound(cluster, bind, {})
 
 

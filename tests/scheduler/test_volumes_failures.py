@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from reprieve.placement.sentences import volumes
+from reprieve.scheduler import sentences
 from tests.builders import Document, node
 from tests.controllers.virtual_time import run_virtually
 from tests.scheduler.claims import claiming
@@ -73,7 +75,7 @@ def test_a_clock_that_is_set_back_meanwhile_adds_ten_minutes_at_most() -> None:
 
 def test_a_provisioner_that_gives_up_puts_the_pod_back_and_the_next_attempt_succeeds() -> None:
     async def story(store: Store, life: Life) -> None:
-        await until(lambda: 'provisioning failed for PVC "c"' in told(life))
+        await until(lambda: sentences.provisioning_failed("c") in told(life))
         await until(lambda: life.reserved == {})
         await until(lambda: all_bound(store))
         assert [key for verb, key, _ in life.calls if verb == "bind-claim"] == ["ns/c", "ns/c"]
@@ -119,15 +121,15 @@ ELSEWHERE = local_volume("far", "n9", STATIC)
 @pytest.mark.parametrize(
     ("missing", "before", "comes"),
     [
-        ("didn't find available persistent volumes", waiting(STATIC), local_volume("pv", "n1", STATIC)),
+        (volumes.NOTHING, waiting(STATIC), local_volume("pv", "n1", STATIC)),
         (
-            "didn't find available persistent volumes",
+            volumes.NOTHING,
             (*waiting(STATIC), ELSEWHERE),
             local_volume("far", "n1", STATIC),
         ),
         ("not found", (storage_class(MADE), claiming("p", "c")), pending("c", MADE)),
         ("not found", waiting(MADE)[1:], storage_class(MADE)),
-        ("did not have enough free storage", (DRIVER, capacity("1Mi"), *waiting(MADE)), capacity("9Gi")),
+        (volumes.FULL, (DRIVER, capacity("1Mi"), *waiting(MADE)), capacity("9Gi")),
     ],
     ids=["a volume comes", "a volume changes", "the claim comes", "the class comes", "capacity grows"],
 )

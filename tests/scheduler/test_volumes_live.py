@@ -1,6 +1,8 @@
 """Pods with claims on the embedded server: volumes are written and waited for, then the pod is bound."""
 
 from reprieve.kube import CLAIMS, STORAGE_KINDS, VOLUMES
+from reprieve.placement.sentences import volumes
+from reprieve.scheduler import sentences
 from tests.scheduler.claims import claim, claiming, local_volume
 from tests.scheduler.live import NODES, PODS, Live, cluster, pod, scheduling
 
@@ -58,7 +60,7 @@ async def test_a_local_volume_decides_where_the_pod_goes_and_is_kept_for_its_cla
 async def test_a_pod_waits_for_its_claim_and_goes_once_it_is_there() -> None:
     async with cluster(1) as live, scheduling(live):
         await live.create(PODS, claiming("p", "late"))
-        await live.until(lambda: "not found" in live.story())
+        await live.until(lambda: volumes.claim_not_found("late") in live.story())
         await live.create(CLAIMS, claim("late", "fake"))
         await live.until(lambda: live.bound() == ["p"])
 
@@ -86,7 +88,7 @@ async def test_a_provisioner_that_gives_up_puts_the_pod_back_and_nothing_stays_r
         await live.until(lambda: selected(live, "data") == "n000")
         patch = {"metadata": {"annotations": {"volume.kubernetes.io/selected-node": None, "x": "y"}}}
         await live.client.patch(CLAIMS, "data", patch, "ns")
-        await live.until(lambda: "provisioning failed for PVC" in live.story())
+        await live.until(lambda: sentences.provisioning_failed("data") in live.story())
         await live.client.delete(PODS, "p", "ns")
         await live.until(lambda: not live.pods)
         await scheduler.shell.idle()

@@ -90,21 +90,25 @@ class Leftovers:
         first = (short > 0).argmax(axis=0)
         amount = short[first, np.arange(len(rows))]
         known: dict[tuple[int, int, int, int], str] = {}
+        last_to_go = self._by_importance
         reasons = []
         keys = zip(*(each.tolist() for each in (homes, first, amount)), breaks, strict=True)
         for row, key in zip(rows.tolist(), keys, strict=True):
             found = known.get(key)
             if found is None:
-                shortage = key[:3] if key[2] > 0 else None
-                found = self._reason((row,), shortage, key[3])
-                if shortage:  # equal pods of a node share their sentence
+                slot, index, number, beyond = key
+                cause = self._short(slot, index, number) if number > 0 else self._refused((row,))
+                found = sentences.evicted(cause, 1, beyond, last_to_go)
+                if number > 0:  # equal pods of a node share their sentence
                     known[key] = found
             reasons.append(found)
         return reasons
 
     def reason(self, rows: Sequence[int], breaks: int) -> str:
         """Why the unit of these pods is evicted."""
-        return self._reason(rows, self._shortage(rows), breaks)
+        shortage = self._shortage(rows)
+        cause = self._refused(rows) if shortage is None else self._short(*shortage)
+        return sentences.evicted(cause, len(rows), breaks, self._by_importance)
 
     def _shortage(self, rows: Sequence[int]) -> tuple[int, int, int] | None:
         """(slot, resource, amount): the first shortage if the unit of these pods stayed."""
@@ -120,15 +124,12 @@ class Leftovers:
                 return slot, index, number - self.slack[slot][index]
         return None
 
-    def _reason(self, rows: Sequence[int], shortage: tuple[int, int, int] | None, breaks: int) -> str:
-        cause = self._refused(rows) if shortage is None else self._short(shortage)
-        return sentences.evicted(cause, len(rows), last_to_go=self._by_importance, beyond_budgets=breaks)
-
-    def _short(self, shortage: tuple[int, int, int]) -> str:
-        slot, index, short = shortage
+    def _short(self, slot: int, index: int, short: int) -> str:
         nodes, keys = self._view.cluster.nodes, self._view.cluster.pods.keys
-        guests = [keys[row] for row in self.pods[slot]]
-        return sentences.node_would_be_short(nodes.names[slot], nodes.resources[index], short, guests)
+        guests = self.pods[slot]
+        return sentences.node_would_be_short(
+            nodes.names[slot], nodes.resources[index], short, keys[guests[0]], len(guests) - 1
+        )
 
     def _refused(self, rows: Sequence[int]) -> str:
         if self._devices and (text := self._holds(rows)):

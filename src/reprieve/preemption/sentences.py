@@ -195,12 +195,10 @@ def least_cost_search(optimality: str) -> str:
 # Why a unit is evicted: a cause, and what goes with it.
 
 
-def evicted(cause: str, pods: int, *, last_to_go: bool, beyond_budgets: int) -> str:
+def evicted(cause: str, pods: int, beyond_budgets: int, last_to_go: bool) -> str:
     """`last_to_go`: everything more important on its nodes was put back before it; the search for the least
     cost does not go by importance."""
-    text = cause
-    if pods > 1:
-        text += f"; its {pods} pods go together"
+    text = f"{cause}; its {pods} pods go together" if pods > 1 else cause
     if last_to_go:
         text += "; everything more important there was put back first"
     if beyond_budgets:
@@ -208,10 +206,11 @@ def evicted(cause: str, pods: int, *, last_to_go: bool, beyond_budgets: int) -> 
     return text
 
 
-def node_would_be_short(node: str, resource: str, short: int, pods: Sequence[str]) -> str:
-    """`pods`: those of the preemptor on the node."""
-    guests = pods[0] if len(pods) == 1 else some(pods, 1)
-    return f"if it stayed, {node} would be {_amount(resource, short)} short for {guests}"
+def node_would_be_short(node: str, resource: str, short: int, pod: str, others: int) -> str:
+    """`pod` and `others`: one of the preemptor's pods on the node, and how many more there are. Said of
+    hundreds of victims."""
+    text = f"if it stayed, {node} would be {_amount(resource, short)} short for {pod}"
+    return f"{text} and {others} more" if others else text
 
 
 @lru_cache(maxsize=1024)

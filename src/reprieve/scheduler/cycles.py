@@ -13,9 +13,9 @@ import msgspec
 
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
-from reprieve.objects import Reference, some, well_known
+from reprieve.objects import Reference, well_known
 from reprieve.preemption import Plan, Victim
-from reprieve.scheduler import devices, marks, status, trees, volumes, wakeups
+from reprieve.scheduler import devices, marks, sentences, status, trees, volumes, wakeups
 from reprieve.scheduler.actions import (
     Action,
     Bind,
@@ -247,7 +247,7 @@ class Cycles:
         memory.preemptions.start(unit.ref, leaving)
         memory.queue.wake_next(unit, now)
         unit.patient = True
-        mark = marks.preemption(memory.name, preemptor, unit.priority, "there was no room without preemption")
+        mark = marks.preemption(memory.name, preemptor, unit.priority, sentences.NO_ROOM)
         actions = [
             each for each in given_up if not (isinstance(each, Nominate) and each.pod.key in plan.placements)
         ]
@@ -265,7 +265,7 @@ class Cycles:
     ) -> CycleResult:
         self._memory.queue.rest(unit, now)
         count = len(waiting.victims) if waiting else 0
-        reason = f"waiting for {count or 'the'} preempted {'pod' if count == 1 else 'pods'} to end"
+        reason = sentences.waits_for_victims(count)
         unit.told = well_known.UNSCHEDULABLE, reason
         actions: list[Action] = [
             condition
@@ -277,7 +277,7 @@ class Cycles:
     def _wait_with_tree(self, unit: QueuedUnit, now: float) -> CycleResult:
         """Another group of the tree has had pods preempted for all of it."""
         self._memory.queue.rest(unit, now)
-        reason = "waiting for the pods that were preempted for its tree to end"
+        reason = sentences.VICTIMS_OF_THE_TREE
         unit.told = well_known.UNSCHEDULABLE, reason
         pods = (self._memory.waiting.pods[key] for key in unit.pods)
         found = (status.first_reason(pod, *unit.told) for pod in pods)
@@ -294,7 +294,7 @@ class Cycles:
             given_up = [*given_up, *memory.withdraw(unit.ref, unit.pods)]
         shortfall = memory.incomplete.shortfall(unit.ref)
         if shortfall is not None:
-            text = f"{shortfall.sentence(memory.incomplete.timeout)}: {text}"
+            text = sentences.lacks_pods_because(shortfall.sentence(memory.incomplete.timeout), text)
             due = memory.incomplete.due(unit.ref, shortfall, now)
             if stuck and due is not None and now >= due:
                 return self._release(unit, plan, shortfall, given_up, text)
@@ -305,7 +305,7 @@ class Cycles:
         freed = devices.unused(memory.cluster, unit.pods)
         if freed:
             actions += freed
-            reasons.append(devices.FREED.format(some([each.claim.key for each in freed], 3)))
+            reasons.append(sentences.claims_given_back([each.claim.key for each in freed]))
         return CycleResult(unit.ref, "unschedulable", reasons, len(unit.pods), actions, plan)
 
     def _keep_back(self, unit: QueuedUnit, kept: KeptFree, given_up: list[Action], now: float) -> CycleResult:

@@ -14,9 +14,8 @@ from collections.abc import Iterable, Mapping
 from reprieve.cluster import Cluster
 from reprieve.objects import ConsumerReference, Reference, ResourceClaim, split_key
 from reprieve.placement import AllocationError, DeviceFilter, binding_state, device_filter
+from reprieve.scheduler import sentences
 from reprieve.scheduler.actions import Bind, FreeClaim, UseDevices
-
-FREED = "An allocation that nobody uses is taken back, to choose anew: {}."
 
 
 class DevicesFailed(Exception):
@@ -152,7 +151,7 @@ def ready(cluster: Cluster, bind: Bind) -> bool:
         else:
             claim = cluster.devices.claims.get(each.claim.key)
         if claim is None or (each.extended is None and claim.metadata.uid != each.claim.uid):
-            raise DevicesFailed(f"claim {each.claim.key} got deleted in the meantime")
+            raise DevicesFailed(sentences.device_claim_deleted(each.claim.key))
         allocation = claim.status.allocation or each.allocation
         if allocation is None or not any(result.binding_conditions for result in allocation.devices.results):
             continue

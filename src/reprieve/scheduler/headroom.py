@@ -17,11 +17,10 @@ from typing import NamedTuple
 
 from reprieve.cluster import Cluster
 from reprieve.objects import Duration
+from reprieve.scheduler import sentences
 
 Amounts = tuple[tuple[int, int], ...]
 """Resource numbers and what is requested of each."""
-
-TEXT = "it fits, but the {} that more important units gave back within the last {} is kept for them"
 
 
 class Holding(NamedTuple):
@@ -121,6 +120,6 @@ class Headroom:
         free = nodes.free(nodes.order).sum(axis=1)
         for resource, amount in needed.items():
             if int(free[resource]) - requested[resource] < amount:
-                text = TEXT.format(nodes.resources[resource], self._window)
+                text = sentences.kept_free(nodes.resources[resource], self._window)
                 return KeptFree(text, above[resource].given_back_at + float(self._window))
         return None

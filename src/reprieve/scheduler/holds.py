@@ -23,14 +23,13 @@ from reprieve.objects import (
     Pod,
     PodGroup,
     Workload,
-    counted,
     must_name_queue,
     well_known,
 )
+from reprieve.scheduler import sentences
 from reprieve.scheduler.crowds import Crowd
 
 QUEUE = well_known.QUEUE_LABEL
-RUN_IT = "is one running? (reprieve run --controllers scheduler,quota)"
 
 
 @dataclass(slots=True)
@@ -166,8 +165,7 @@ class Holds:
         if reference is not None:
             job = self._jobs.get(reference.uid)
             if job is None:
-                name = f"{pod.namespace}/{reference.name}"
-                return f"waiting for its Job {name} to be seen: it may belong to a queue"
+                return sentences.job_not_seen(f"{pod.namespace}/{reference.name}")
             if QUEUE in job.metadata.labels or self._needs_queue(job):
                 in_queue = True
                 if why := self._job(pod, job):
@@ -183,10 +181,7 @@ class Holds:
     def _job(self, pod: Pod, job: JobOwner) -> str:
         queue = job.metadata.labels.get(QUEUE)
         if queue is None:
-            return (
-                f"waits for quota: Job {job.key} names no queue, and all Jobs need one here "
-                f"(quota.manageJobsWithoutQueueName); set its label {QUEUE}"
-            )
+            return sentences.job_names_no_queue(job.key)
         found = self._workloads_of(job.metadata.uid)
         return _not_admitted(f"Job {job.key}", queue, found) or self._crowd(pod, f"Job {job.key}", found)
 
@@ -202,17 +197,11 @@ class Holds:
         given = pod.metadata.annotations.get(well_known.QUOTA_GIVEN_ANNOTATION, "")
         named = [each for each in found if each.may_run and each.metadata.uid == given]
         if not named:
-            return (
-                f"waits for quota: {name} is admitted, and this pod is not among those that got its quota: "
-                "there are more of them, or it is not like them; the events of the PodGroup say more"
-            )
+            return sentences.pod_got_no_quota(name)
         most = named[0].admitted_pods
         if given not in self._claims or self._claims[given].gets(pod.key, most):
             return ""
-        return (
-            f"waits for quota: more pods say that they got the quota of Workload {named[0].key} than the "
-            f"{counted(most, 'pod')} that it was admitted with"
-        )
+        return sentences.too_many_claim_quota(named[0].key, most)
 
     def _alone(self, pod: Pod) -> str:
         """A pod that asks for itself, with others of its label, or for what made it."""
@@ -222,10 +211,7 @@ class Holds:
         if found:
             name = f"Pod {pod.key}"
             return _not_admitted(name, queue, found) or self._claim(pod, name, found)
-        return (
-            f"waits for quota: it is in LocalQueue {queue} and has no Workload yet; a quota controller makes "
-            f"it: {RUN_IT} If it has a Job or PodGroup, that must ask: set the label {QUEUE} there"
-        )
+        return sentences.pod_without_workload(queue)
 
     def _is_for_pods(self, workload: Workload) -> bool:
         """Not for those of a job, which asks for them as a whole."""
@@ -236,14 +222,10 @@ class Holds:
         return [] if owner is None else [owner.workloads[key] for key in sorted(owner.workloads)]
 
     def _crowd(self, pod: Pod, name: str, found: list[Workload]) -> str:
-        """No number of pods in the sentence: it would have to be written anew for all when one more comes."""
         given = max(each.admitted_pods for each in found if each.may_run)
         if self._owners[_owner_of(pod)].pods.gets(pod.key, given):
             return ""
-        return (
-            f"waits for quota: {name} was admitted with {counted(given, 'pod')} and has more; "
-            "suspend it to have it queued again with its new size"
-        )
+        return sentences.more_pods_than_admitted(name, given)
 
     # --- bookkeeping ----------------------------------------------------------------------------------------
 
@@ -271,14 +253,8 @@ def _not_admitted(name: str, queue: str, found: list[Workload]) -> str:
     if any(each.may_run for each in found):
         return ""
     if not found:
-        return (
-            f"waits for quota: {name} is in LocalQueue {queue} and has no Workload yet; a quota controller "
-            f"makes it: {RUN_IT}"
-        )
-    return (
-        f"waits for quota: {name} is in LocalQueue {queue}, and its Workload {found[0].key} is not admitted; "
-        f"reprieve explain Workload/{found[0].key} says why"
-    )
+        return sentences.owner_without_workload(name, queue)
+    return sentences.workload_not_admitted(name, queue, found[0].key)
 
 
 def _job_of(pod: Pod) -> OwnerReference | None:

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 from reprieve.cluster import LOST, Cluster
 from reprieve.config import Configuration
-from reprieve.objects import Duration, Pod, PodGroup, Reference, find_condition, some, well_known
-from reprieve.scheduler import marks, status
+from reprieve.objects import Duration, Pod, PodGroup, Reference, find_condition, well_known
+from reprieve.scheduler import marks, sentences, status
 from reprieve.scheduler.actions import Evicted, SetGroupCondition
 from reprieve.scheduler.trees import HalfTrees
 from reprieve.scheduler.waiting import WaitingPods
@@ -39,15 +39,12 @@ class Shortfall:
     """Of a tree one group has the bound pods released, for all."""
 
     def sentence(self, timeout: Duration) -> str:
-        missing = self.wanted - len(self.bound)
-        verb = "has" if missing == 1 else "have"
-        text = f"{len(self.bound)} of {self.wanted} pods are bound and {missing} more {verb} no place"
+        bound = len(self.bound)
         if not timeout:
-            return text
+            return sentences.lacks_pods(bound, self.wanted)
         if self.bare:
-            bare = some(self.bare, status.NAMED)
-            return f"{text}; the bound pods stay, because no controller would make {bare} anew"
-        return f"{text}; the bound pods are released after {timeout} of this"
+            return sentences.bound_pods_stay(bound, self.wanted, self.bare)
+        return sentences.bound_pods_are_released(bound, self.wanted, timeout)
 
 
 class IncompleteGangs:
@@ -123,7 +120,7 @@ class IncompleteGangs:
             row = pods.row_of[key]
             node = pods.info[row].node_name if pods.node[row] == LOST else names[pods.node[row]]
             pod = Reference.of("Pod", key, pods.info[row].uid)
-            found.append(Evicted(pod, node, "its gang is incomplete"))
+            found.append(Evicted(pod, node, sentences.GANG_IS_INCOMPLETE))
         return tuple(found)
 
     def over(self, unit: Reference) -> list[SetGroupCondition]:
@@ -137,7 +134,7 @@ class IncompleteGangs:
         if group is None or _incomplete_since(group) is None:
             return []
         placed = len(self._waiting.staying(unit)) + self._waiting.ended(unit)
-        text = f"{placed} of {group.min_count} pods are bound"
+        text = sentences.pods_are_bound(placed, group.min_count)
         reason = "Complete" if placed >= group.min_count else "Released"
         condition = status.group_condition(group, well_known.INCOMPLETE, "False", reason, text)
         return [condition] if condition else []

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from reprieve.objects import Pod, Reference, ReprieveError, find_condition, well_known
+from reprieve.scheduler import sentences
 
 RELEASED = "IncompleteGang"
 """Reason of the condition of a released pod (`incomplete.py`)."""
@@ -47,13 +48,12 @@ class _Data(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def preemption(scheduler: str, preemptor: Reference, priority: int, why: str) -> Mark:
-    who = f"{_WORDS[preemptor.kind]} {preemptor.key} (priority {priority})"
-    text = f"{scheduler}: preempting to accommodate a higher priority {who}: {why}"
+    text = sentences.preempting_for(scheduler, _WORDS[preemptor.kind], preemptor.key, priority, why)
     return Mark(well_known.PREEMPTION_BY_SCHEDULER, text, _annotation(scheduler, preemptor))
 
 
 def release(scheduler: str, group: Reference, why: str) -> Mark:
-    text = f"{scheduler}: releasing the pods of podgroup {group.key}: {why}"
+    text = sentences.releasing_pods_of(scheduler, group.key, why)
     return Mark(RELEASED, text, _annotation(scheduler, group))
 
 

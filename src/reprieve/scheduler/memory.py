@@ -12,7 +12,7 @@ from reprieve.cluster import Cluster
 from reprieve.config import Configuration
 from reprieve.objects import Pod, PodGroup, Reference, format_time, well_known
 from reprieve.preemption import Plan, groups_rule
-from reprieve.scheduler import marks, status, trees
+from reprieve.scheduler import marks, sentences, status, trees
 from reprieve.scheduler.actions import Action, Emit, Evicted, Nominate, Release
 from reprieve.scheduler.headroom import Headroom, KeptFree
 from reprieve.scheduler.holds import Holds
@@ -24,8 +24,6 @@ from reprieve.scheduler.recovery import Marked
 from reprieve.scheduler.returns import Returns, who
 from reprieve.scheduler.templates import Templates
 from reprieve.scheduler.waiting import WaitingPods, instant, unit_of
-
-PAUSED = "it was preempted not long ago and waits before it starts again, until {} (preemption.returnPause)"
 
 
 class Memory:
@@ -105,7 +103,7 @@ class Memory:
             self.queue.activate(unit)
             return
         self.queue.pause(unit, due)
-        unit.told = well_known.UNSCHEDULABLE, PAUSED.format(format_time(instant(ceil(due))))
+        unit.told = well_known.UNSCHEDULABLE, sentences.pauses_until(format_time(instant(ceil(due))))
         self.untold.setdefault(unit.ref, now)
 
     def kept_free(self, unit: QueuedUnit, plan: Plan, now: float) -> KeptFree | None:

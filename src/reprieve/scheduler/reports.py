@@ -6,7 +6,7 @@ then, and nothing has to be written.
 """
 
 from reprieve.objects import Pod, PodGroup, well_known
-from reprieve.scheduler import status
+from reprieve.scheduler import sentences, status
 from reprieve.scheduler.actions import Action, SetGroupCondition, SetPodCondition
 from reprieve.scheduler.memory import Memory
 from reprieve.scheduler.queue import QueuedUnit, State
@@ -85,7 +85,7 @@ class Reports:
 def _of_pod(pod: Pod, gate: Gate) -> SetPodCondition | None:
     """One with scheduling gates of its own has been told so by the API server."""
     if pod.spec.scheduling_gates:
-        return status.not_scheduled(pod, well_known.SCHEDULING_GATED, status.GATED)
+        return status.not_scheduled(pod, well_known.SCHEDULING_GATED, sentences.GATED)
     return status.not_scheduled(pod, gate.reason, gate.steady or gate.text)
 
 

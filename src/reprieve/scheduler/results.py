@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from reprieve.objects import PodGroup, Reference, counted, well_known
-from reprieve.scheduler import devices, marks, recovery, status, volumes, wakeups
+from reprieve.objects import PodGroup, Reference, well_known
+from reprieve.scheduler import devices, marks, recovery, sentences, status, volumes, wakeups
 from reprieve.scheduler.actions import (
     Action,
     Bind,
@@ -58,7 +58,7 @@ class Results:
         memory.waiting.give_back(key)
         memory.look_again(memory.holds.place(waiting, placed=False), now)
         self._failed.add(bind.unit)
-        text = f"binding to {bind.node} failed: {error}"
+        text = sentences.binding_failed(bind.node, error)
         actions: list[Action] = [status.failed(bind.pod, text)]
         actions.append(SetPodCondition(bind.pod, well_known.SCHEDULER_ERROR, text))
         if bind.insist:
@@ -105,9 +105,8 @@ class Results:
         if unit is None or preemption is None:
             memory.preemptions.end(preempt.unit)
         elif errors or preemption.spoiled:
-            key, why = next(iter(errors.items()), ("", "another preemption failed to evict a victim of both"))
-            failed = f"{len(errors)} of {counted(len(preempt.victims), 'victim')}"
-            note = f"{failed} could not be evicted ({key}: {why})"
+            key, why = next(iter(errors.items()), ("", sentences.SHARED_VICTIM_STAYS))
+            note = sentences.victims_not_evicted(len(errors), len(preempt.victims), key, why)
             actions = [*self._give_up(unit, note, now), status.withdrawn(preempt.preemptor, note)]
         else:
             self._through(unit, preemption, now)
@@ -121,7 +120,7 @@ class Results:
         if unit is None or preemption is None:
             memory.preemptions.end(release.unit)
         elif errors:
-            note = f"{len(errors)} of {counted(len(release.pods), 'pod')} of the gang could not be released"
+            note = sentences.pods_not_released(len(errors), len(release.pods))
             return self._give_up(unit, note, now)
         else:
             self._through(unit, preemption, now)
@@ -144,7 +143,7 @@ class Results:
             if sharer.calling:
                 sharer.spoiled = True
             elif unit is not None:
-                actions += self._give_up(unit, "another preemption failed to evict a victim of both", now)
+                actions += self._give_up(unit, sentences.SHARED_VICTIM_STAYS, now)
         return actions
 
     def _give_up(self, unit: QueuedUnit, why: str, now: float) -> list[Action]:
@@ -168,10 +167,10 @@ class Results:
         unfinished = recovery.judge(memory.cluster, idle, memory.stands)
         waited_for = self._counted_on(idle, unfinished)
         actions: list[Action] = [
-            Reprieve(pod, "the preemption did not take place") for pod in unfinished.spare
+            Reprieve(pod, sentences.PREEMPTION_DID_NOT_HAPPEN) for pod in unfinished.spare
         ]
         for preemptor, pods in unfinished.finish.items():
-            victims = [Evicted(*each, "its preemption had begun") for each in pods]
+            victims = [Evicted(*each, sentences.PREEMPTION_HAD_BEGUN) for each in pods]
             actions.append(self._finish(preemptor, waited_for[preemptor], victims))
         for preemptor, leaving in waited_for.items():
             if preemptor not in memory.preemptions and memory.stands(preemptor):
@@ -201,7 +200,7 @@ class Results:
                 actions += memory.incomplete.over(unit)
                 actions += self._stranded(unit, group, now)
         saved = (pod for pod in memory.incomplete.saved() if not memory.preemptions.includes(pod.key))
-        return [*actions, *(Reprieve(pod, "its gang is incomplete no more") for pod in saved)]
+        return [*actions, *(Reprieve(pod, sentences.GANG_IS_COMPLETE) for pod in saved)]
 
     def _stranded(self, ref: Reference, group: PodGroup, now: float) -> list[Action]:
         """A gang bound in part whose missing pods do not exist, or may not be tried: no cycle sees it."""
@@ -211,8 +210,8 @@ class Results:
             return []
         if unit is not None and unit.state is not State.GATED:
             return []
-        why = unit.gate if unit is not None else "the missing pods do not exist"
-        text = f"{shortfall.sentence(memory.incomplete.timeout)}: {why}"
+        why = unit.gate if unit is not None else sentences.MISSING_PODS_DO_NOT_EXIST
+        text = sentences.lacks_pods_because(shortfall.sentence(memory.incomplete.timeout), why)
         due = memory.incomplete.due(ref, shortfall, now)
         if due is None or now < due:
             condition = status.group_condition(
@@ -259,5 +258,5 @@ class Results:
             unit.patient = True
             memory.queue.hold(unit)
         who = memory.identified(preemptor)
-        mark = marks.preemption(memory.name, who, unit.priority if unit else 0, "finishing what was begun")
+        mark = marks.preemption(memory.name, who, unit.priority if unit else 0, sentences.FINISHING)
         return Preempt(preemptor, who, (), tuple(victims), mark)

@@ -1,23 +1,17 @@
-"""Conditions and events for people: every sentence of the scheduler, except those of `marks`."""
+"""Conditions and events for people."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from reprieve.objects import (
-    OLD_POD_LINK,
     Pod,
     PodGroup,
     Reference,
     find_condition,
     scheduling,
-    shown,
-    some,
     well_known,
 )
+from reprieve.scheduler import sentences
 from reprieve.scheduler.actions import Emit, Evicted, SetGroupCondition, SetPodCondition
-
-NAMED = 5
-GATED = "Scheduling is blocked due to non-empty scheduling gates"
-"""As the API server writes it."""
 
 
 def not_scheduled(pod: Pod, reason: str, message: str) -> SetPodCondition | None:
@@ -66,20 +60,19 @@ def like_template(group: PodGroup, contradiction: str) -> SetGroupCondition | No
 
 def diverging(workload: scheduling.Workload, group: Reference, text: str) -> Emit:
     """KEP-5710's draft has a condition for it; a Workload has no status, so an event says it there."""
-    note = f"PodGroup {group.key}: {text}"
+    note = sentences.about_group(group.key, text)
     return Emit(
         Reference.to(workload), well_known.PODS_NOT_MATCHING_PRIORITY, note, "Scheduling", warning=True
     )
 
 
 def old_link(pod: Reference) -> Emit:
-    return Emit(pod, "WorkloadRefNotRead", f"spec.workloadRef {OLD_POD_LINK}", "Scheduling", warning=True)
+    return Emit(pod, "WorkloadRefNotRead", sentences.OLD_LINK, "Scheduling", warning=True)
 
 
 def lapsed(group: PodGroup) -> SetGroupCondition:
     """A group that was scheduled and has lost every pod is not: its condition is about its present pods."""
-    text = "none of its pods is on a node any more: it is scheduled anew"
-    generation = group.metadata.generation
+    text, generation = sentences.GROUP_LAPSED, group.metadata.generation
     return SetGroupCondition(
         Reference.to(group), well_known.POD_GROUP_SCHEDULED, "False", "Unscheduled", text, generation
     )
@@ -90,46 +83,37 @@ def failed(unit: Reference, message: str) -> Emit:
 
 
 def scheduled(pod: Reference, node: str) -> Emit:
-    return Emit(pod, "Scheduled", f"Successfully assigned {pod.key} to {node}", "Binding")
+    return Emit(pod, "Scheduled", sentences.assigned(pod.key, node), "Binding")
 
 
 def queue_ignored(unit: Reference) -> Emit:
-    note = (
-        f"Scheduled without quota: this cluster serves no LocalQueues, so the label {well_known.QUEUE_LABEL} "
-        "has no effect (reprieve manifests crds)"
-    )
-    return Emit(unit, "QueueIgnored", note, "Scheduling", warning=True)
+    return Emit(unit, "QueueIgnored", sentences.QUEUE_IGNORED, "Scheduling", warning=True)
 
 
 def annotation_ignored(pod: Reference, notes: Mapping[str, str]) -> Emit:
     name = well_known.MIN_RUNTIME_ANNOTATION
-    note = f"The annotation {name} is ignored: {shown(notes[name])} is not a duration such as 5m or 1h30m"
+    note = sentences.annotation_ignored(name, notes[name])
     return Emit(pod, "AnnotationIgnored", note, "Scheduling", warning=True)
 
 
 def preempting(preemptor: Reference, victims: Sequence[Evicted]) -> Emit:
-    names = some([victim.pod.key for victim in victims], NAMED)
-    what = "pod" if len(victims) == 1 else "pods"
-    return Emit(
-        preemptor, "Preempting", f"Preempting {len(victims)} {what} to make room: {names}", "Preempting"
-    )
+    note = sentences.preempting([victim.pod.key for victim in victims])
+    return Emit(preemptor, "Preempting", note, "Preempting")
 
 
 def preempted(victim: Evicted, preemptor: Reference) -> Emit:
     word = "podgroup" if preemptor.kind == "PodGroup" else "pod"
-    note = f"Preempted by {word} {preemptor.key} ({preemptor.uid}) on node {victim.node}"
-    if victim.reason:
-        note = f"{note}: {victim.reason}"
+    note = sentences.preempted_by(word, preemptor.key, preemptor.uid, victim.node, victim.reason)
     return Emit(victim.pod, well_known.PREEMPTED_EVENT, note, "Preempting", related=preemptor)
 
 
 def released(pod: Evicted, group: Reference) -> Emit:
-    note = f"Released from node {pod.node}: {pod.reason}, and its rest has no place"
+    note = sentences.released_from(pod.node, pod.reason)
     return Emit(pod.pod, "Released", note, "Releasing", related=group)
 
 
 def releasing(group: Reference, text: str) -> Emit:
-    return Emit(group, "GangReleased", f"Releasing its bound pods: {text}", "Releasing", warning=True)
+    return Emit(group, "GangReleased", sentences.releasing(text), "Releasing", warning=True)
 
 
 def withdrawn(preemptor: Reference, message: str) -> Emit:
@@ -140,17 +124,4 @@ def mismatch(
     strangers: Iterable[str], unequal: Iterable[str], scheduler: str, priority: int, *, ruled: bool
 ) -> str:
     """Which pods do not fit their group, and in what. `ruled`: the group's priority counts for all."""
-    parts = []
-    if names := list(strangers):
-        parts.append(
-            f"all pods in a single pod group should have the same .spec.schedulerName {scheduler!r}: "
-            f"{some(names, NAMED)} differ"
-        )
-    if names := list(unequal):
-        what = (
-            f"pods of the group count with its priority {priority}, whatever they say"
-            if ruled
-            else f"all pods in a single pod group should have its priority {priority}"
-        )
-        parts.append(f"{what}: {some(names, NAMED)} differ")
-    return "; ".join(parts)
+    return sentences.group_mismatch(scheduler, list(strangers), priority, list(unequal), ruled=ruled)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from reprieve.cluster import Cluster, plugin_of, required_by_driver
 from reprieve.objects import Reference, node_selector_matches, storage, well_known, whole_number
 from reprieve.preemption import ClaimUse
+from reprieve.scheduler import sentences
 from reprieve.scheduler.actions import Bind, BindClaim
 
 
@@ -58,9 +59,9 @@ def all_bound(cluster: Cluster, bind: Bind, written: Mapping[str, str]) -> bool:
     `written`: by claim, the version of what was written for it; what is older is not looked at.
     """
     if bind.node not in cluster.nodes.slot_of:
-        raise BindingFailed(f'failed to get node "{bind.node}": node "{bind.node}" not found')
+        raise BindingFailed(sentences.node_not_found(bind.node))
     if bind.pod.key not in cluster.pods.row_of:
-        raise BindingFailed(f'pod does not exist any more: pod "{bind.pod.name}" not found')
+        raise BindingFailed(sentences.pod_not_found(bind.pod.name))
     return all(_bound(cluster, bind.node, each, written.get(each.claim.key, "")) for each in bind.claims)
 
 
@@ -70,23 +71,23 @@ def _bound(cluster: Cluster, node: str, each: BindClaim, version: str) -> bool:
     if each.volume:
         volume = table.volumes.get(each.volume)
         if volume is None:
-            raise BindingFailed(f'failed to check binding: persistentvolume "{each.volume}" not found')
+            raise BindingFailed(sentences.volume_not_found(each.volume))
         if claim is None:
-            raise BindingFailed(f'failed to check binding: persistentvolumeclaim "{name}" not found')
+            raise BindingFailed(sentences.claim_not_found(name))
         if _older(volume.metadata.resource_version, version):
             return False
         _must_reach(cluster, volume, node)
         if volume.spec.claim_ref is None or not volume.spec.claim_ref.uid:
-            raise BindingFailed(f'ClaimRef got reset for pv "{each.volume}"')
+            raise BindingFailed(sentences.volume_was_reset(each.volume))
         return claim.fully_bound
     if claim is None:
-        raise BindingFailed(f'failed to check provisioning pvc: persistentvolumeclaim "{name}" not found')
+        raise BindingFailed(sentences.provisioned_claim_not_found(name))
     if _older(claim.metadata.resource_version, version):
         return False
     if not claim.metadata.annotations:
-        raise BindingFailed(f'selectedNode annotation reset for PVC "{name}"')
+        raise BindingFailed(sentences.claim_was_reset(name))
     if claim.metadata.annotations.get(well_known.SELECTED_NODE) != node:
-        raise BindingFailed(f'provisioning failed for PVC "{name}"')
+        raise BindingFailed(sentences.provisioning_failed(name))
     if claim.spec.volume_name:
         volume = table.volumes.get(claim.spec.volume_name)
         if volume is None:
@@ -106,9 +107,7 @@ def _must_reach(cluster: Cluster, volume: storage.PersistentVolume, node: str) -
     if required is None or found is None:
         return
     if not node_selector_matches(required, found.metadata.labels, ""):
-        raise BindingFailed(
-            f'pv "{volume.name}" node affinity doesn\'t match node "{node}": no matching NodeSelectorTerms'
-        )
+        raise BindingFailed(sentences.volume_out_of_reach(volume.name, node))
 
 
 def _older(seen: str, written: str) -> bool:

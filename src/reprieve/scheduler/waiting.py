@@ -12,7 +12,6 @@ import msgspec
 from reprieve.cluster import NOWHERE, Cluster
 from reprieve.config import Configuration
 from reprieve.objects import (
-    OLD_POD_LINK,
     Pod,
     PodGroup,
     PodGroupStatus,
@@ -21,6 +20,7 @@ from reprieve.objects import (
     is_run_time,
     well_known,
 )
+from reprieve.scheduler import sentences
 
 
 def unit_of(pod: Pod) -> Reference:
@@ -238,29 +238,28 @@ class WaitingPods:
         about_group = well_known.WAITING_FOR_POD_GROUP
         if gated := self._gated.get(unit):
             first = min(gated)
-            gates = ", ".join(gate.name for gate in self.pods[first].spec.scheduling_gates)
-            return Gate(about_group, f"{first} has scheduling gates: {gates}")
+            gates = [gate.name for gate in self.pods[first].spec.scheduling_gates]
+            return Gate(about_group, sentences.has_scheduling_gates(first, gates))
         if held := self._held.get(unit):
             return Gate(well_known.WAITING_FOR_QUOTA, held[min(held)])
         if unit.kind != "PodGroup":
             pod = self.pods.get(unit.key)
             if pod is None or pod.spec.workload_ref is None:
                 return None
-            return Gate(about_group, f"spec.workloadRef {OLD_POD_LINK}")
+            return Gate(about_group, sentences.OLD_LINK)
         group = self.group(unit)
         if group is None:
-            return Gate(about_group, f"waiting for the pod group {unit.key} to appear")
+            return Gate(about_group, sentences.waits_for_group(unit.key))
         if not self._gangs or not group.is_gang:
             return None
         known = self.known(unit)
         if known < group.min_count:
-            few = "waiting for minCount pods from a gang to appear"
-            counts = f"{known} of {group.min_count} exist"
-            return Gate(about_group, f"{few}: {counts}", f"{few}: {group.min_count} must exist")
+            text = sentences.waits_for_pods(known, group.min_count)
+            return Gate(about_group, text, sentences.needs_pods(group.min_count))
         leaving = 0 if self.once_complete(group) else self._leaving(unit)
         if leaving:
-            text = f"waiting for {leaving} of the gang's pods to end"
-            return Gate(about_group, text, "waiting for the gang's former pods to end")
+            text = sentences.waits_for_leaving_pods(leaving)
+            return Gate(about_group, text, sentences.FORMER_PODS_LEAVE)
         return None
 
     def _leaving(self, unit: Reference) -> int:
