@@ -1,8 +1,8 @@
-"""Claims that controllers make, and the class of a claim that names none."""
+"""The class of a claim for a volume that names none."""
 
 import pytest
 
-from reprieve.admission import DEFAULT_CLASS, default_class, needs_class, replica_claims, replica_volumes
+from reprieve.admission import DEFAULT_CLASS, default_class, needs_class
 from tests.builders import Document
 
 
@@ -43,30 +43,3 @@ def test_the_newest_default_class_counts_and_of_equally_new_ones_the_first_by_na
 )
 def test_a_claim_that_says_nothing_gets_the_default_class(spec: Document, needs: bool) -> None:
     assert needs_class({"spec": spec}) is needs
-
-
-SET: Document = {
-    "metadata": {"name": "db", "namespace": "prod"},
-    "spec": {
-        "selector": {"matchLabels": {"app": "db"}},
-        "volumeClaimTemplates": [
-            {"metadata": {"name": "data", "labels": {"tier": "gold"}}, "spec": {"storageClassName": "fast"}}
-        ],
-    },
-}
-
-
-def test_a_replica_has_a_claim_of_its_own_by_name() -> None:
-    (claim,) = replica_claims(SET, 2)
-    assert claim["metadata"]["name"] == "data-db-2"
-    assert claim["metadata"]["namespace"] == "prod"
-    assert claim["metadata"]["labels"] == {"tier": "gold", "app": "db"}
-    assert claim["spec"] == {"storageClassName": "fast"}
-
-
-def test_the_claim_of_a_replica_takes_the_place_of_a_volume_with_its_name() -> None:
-    volumes = [{"name": "data", "emptyDir": {}}, {"name": "cache", "emptyDir": {}}]
-    assert replica_volumes(SET, 0, volumes) == [
-        {"name": "data", "persistentVolumeClaim": {"claimName": "data-db-0"}},
-        {"name": "cache", "emptyDir": {}},
-    ]

@@ -66,10 +66,10 @@ def in_one_line(text: str) -> str:
 def test_what_a_plan_does_not_look_at_is_said(tmp_path: Path) -> None:
     said = run(tmp_path, "plan", builders.node("node-1", 8), stateful_set())[1]
     claims = jobs.unread_field("spec.volumeClaimTemplates", jobs.VOLUMES)
-    assert sentences.not_looked_at(claims) in in_one_line(said)
+    assert jobs.not_looked_at(claims) in in_one_line(said)
     scaled = ray_cluster({"containers": [container()]}, enableInTreeAutoscaling=True)
     said = run(tmp_path, "plan", builders.node("node-1", 8), scaled)[1]
-    told = sentences.not_looked_at(jobs.unread_field("spec.enableInTreeAutoscaling", jobs.RESIZES))
+    told = jobs.not_looked_at(jobs.unread_field("spec.enableInTreeAutoscaling", jobs.RESIZES))
     assert told in in_one_line(said)
     plain = run(tmp_path, "plan", builders.node("node-1", 8), ray_cluster({"containers": [container()]}))[1]
     assert "Note: " not in plain

@@ -8,9 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 import reprieve
+from reprieve.admission import sentences as admission
 from reprieve.cli import main
 from reprieve.objects import InvalidObject
-from reprieve.whatif import sentences
 from tests.builders import cluster_queue, flavor, local_queue, node, pod, workload
 
 GPU = "nvidia.com/gpu"
@@ -81,7 +81,7 @@ def test_the_overhead_of_a_runtime_class_counts_for_a_pod_and_its_selector_too()
     assert plan["placements"] == {"default/p": "large"}
     assert "ignored" not in plan
     plan = reprieve.plan([*nodes, asks], "Pod/default/p").to_dict()
-    assert plan["reasons"][-1] == sentences.runtime_classes_are_missing([("sandboxed", "Pod/default/p")])
+    assert plan["reasons"][-1] == admission.runtime_classes_are_missing([("sandboxed", "Pod/default/p")])
 
 
 def test_the_overhead_of_a_runtime_class_counts_for_a_workload_as_kueue_counts_it() -> None:
@@ -92,7 +92,7 @@ def test_the_overhead_of_a_runtime_class_counts_for_a_workload_as_kueue_counts_i
     without = reprieve.admit(objects)
     assert without.to_dict()["unadmitted"] == []
     missing = [("sandboxed", "Workload/default/w")]
-    assert without.notes.sentences == (sentences.runtime_classes_are_missing(missing),)
+    assert without.notes.sentences == (admission.runtime_classes_are_missing(missing),)
 
 
 def test_limits_without_requests_count_in_the_pod_sets_of_a_workload() -> None:

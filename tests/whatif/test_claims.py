@@ -3,6 +3,7 @@
 from typing import Any
 
 import reprieve
+from reprieve.admission import sentences as admission
 from reprieve.whatif import plan_everything, sentences, targets
 from tests.builders import Document, document, gang, node, pod
 
@@ -69,7 +70,7 @@ def test_a_template_that_is_not_there_is_named() -> None:
     plan: Any = reprieve.plan([node("n"), CLASS, gpus("n", 1), pod("p", **ASKS)], "pod/default/p")
     assert plan.outcome == "unschedulable"
     missing = [("ResourceClaimTemplate/default/one-gpu", "Pod/default/p")]
-    assert sentences.claim_templates_are_missing(missing) in plan.reasons
+    assert admission.claim_templates_are_missing(missing) in plan.reasons
 
 
 def test_what_a_server_has_stored_waits_for_its_claims() -> None:

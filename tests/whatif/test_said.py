@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 import reprieve
+from reprieve.admission import sentences as admission
 from reprieve.objects import Ignored, InvalidObject, Source
 from reprieve.whatif import sentences
 from tests.builders import Document, job, node, pod
@@ -88,19 +89,30 @@ def test_requests_that_a_namespace_gives_count() -> None:
     asks = pod("p", containers=[container()])
     said = reasons(node("n", 2), usual, asks)
     assert "Insufficient cpu" in said
-    assert sentences.requests_from_limit_range(["default/usual"], ["Pod/default/p"]) in said
+    assert admission.requests_from_limit_ranges(["LimitRange/default/usual"], ["Pod/default/p"]) in said
     train = job("train")
     train["spec"]["template"]["spec"]["containers"] = [container()]
     assert "Insufficient cpu" in reasons(node("n", 2), usual, train, target="job/default/train")
 
 
-def test_requests_beyond_what_a_namespace_allows_are_said() -> None:
-    said = reasons(node("n", 8), limits(max={"cpu": "2"}), pod("p", 4))
-    above = sentences.above_limit_range(0, "cpu", 4, "2", "default/usual")
-    assert sentences.outside_limit_ranges([("Pod/default/p", above)]) in said
-    assert "Warning" not in reasons(node("n", 8), limits(max={"cpu": "4"}), pod("p", 4))
-    below = sentences.below_limit_range(0, "cpu", 1, "2", "default/usual")
-    assert below in reasons(node("n", 8), limits(min={"cpu": "2"}), pod("p", 1))
+def test_a_pod_outside_the_limits_of_its_namespace_never_runs() -> None:
+    """A server refuses it; a plan said that it fits, with a warning."""
+
+    def refusal(pod: Document, **item: Any) -> str:
+        plan: Any = reprieve.plan([node("n", 8), limits(**item), pod], "pod/default/p")
+        return plan.message if plan.outcome == "unschedulable" else ""
+
+    four = pod("p", containers=[container(requests={"cpu": 1}, limits={"cpu": 4})])
+    for text, found in {
+        "maximum cpu usage per Container is 2, but limit is 4": refusal(four, max={"cpu": "2"}),
+        "minimum cpu usage per Container is 2, but request is 1": refusal(pod("p", 1), min={"cpu": "2"}),
+        "cpu max limit to request ratio per Container is 2, but provided ratio is 4.000000": refusal(
+            four, maxLimitRequestRatio={"cpu": "2"}
+        ),
+        "maximum cpu usage per Pod is 2, but limit is 4": refusal(four, type="Pod", max={"cpu": "2"}),
+    }.items():
+        assert found == admission.refused_by_a_server("Pod/default/p", text)
+    assert not refusal(four, max={"cpu": "4"})
 
 
 def test_pods_that_run_and_other_namespaces_are_left_alone() -> None:
@@ -111,15 +123,44 @@ def test_pods_that_run_and_other_namespaces_are_left_alone() -> None:
     assert "fits on n" in reasons(node("n", 5), usual, runs, pod("p", containers=[container()]))
 
 
+def quota(hard: Document, status: Document | None = None) -> Document:
+    made = of_kind("v1", "ResourceQuota", {"hard": hard}, name="ours")
+    return made | ({"status": status} if status else {})
+
+
+def test_a_pod_beyond_the_quota_of_its_namespace_never_runs() -> None:
+    """A plan said that it fits, and that the ResourceQuota was not read."""
+    plan: Any = reprieve.plan([node("n", 8), quota({"requests.cpu": "3"}), pod("p", 4)], "pod/default/p")
+    text = "exceeded quota: ours, requested: requests.cpu=4, used: requests.cpu=0, limited: requests.cpu=3"
+    assert plan.outcome == "unschedulable"
+    assert plan.message == admission.refused_by_a_server("Pod/default/p", text)
+
+
+def test_what_runs_counts_for_the_quota_and_so_does_what_its_status_says() -> None:
+    runs = pod("r", 2, on="n")
+    plan: Any = reprieve.plan([node("n", 8), quota({"cpu": "3"}), runs, pod("p", 2)], "pod/default/p")
+    assert plan.outcome == "unschedulable"
+    counted = quota({"cpu": "3"}, {"hard": {"cpu": "3"}, "used": {"cpu": "1"}})
+    plan = reprieve.plan([node("n", 8), counted, runs, pod("p", 2)], "pod/default/p")
+    assert plan.outcome == "scheduled"
+
+
+def test_of_a_job_so_many_pods_run_as_the_quota_of_the_namespace_allows() -> None:
+    train = job("train", parallelism=4, completions=4)
+    train["spec"]["template"]["spec"]["containers"] = [container(requests={"cpu": 1})]
+    plan: Any = reprieve.plan([node("n", 8), quota({"pods": "2"}), train], "job/default/train")
+    assert plan.outcome == "partial"
+    assert plan.pod_sets[0].placed == 2
+    assert "exceeded quota: ours" in plan.pod_sets[0].message
+
+
 # --- kinds that are ignored ---------------------------------------------------------------------------------
 
 
 def test_kinds_that_change_the_answer_say_how() -> None:
-    quota = of_kind("v1", "ResourceQuota", {"hard": {"requests.cpu": "0"}})
     daemon = of_kind("apps/v1", "DaemonSet")
     scaler = of_kind("autoscaling/v2", "HorizontalPodAutoscaler")
-    said = reasons(node("n"), pod("p"), quota, daemon, scaler)
-    assert f"1 ResourceQuota ({sentences.RESOURCE_QUOTA_NOT_COUNTED})" in said
+    said = reasons(node("n"), pod("p"), daemon, scaler)
     assert f"1 DaemonSet ({sentences.DAEMON_SET_NOT_COUNTED})" in said
     assert f"1 HorizontalPodAutoscaler ({sentences.REPLICAS_COUNT})" in said
 

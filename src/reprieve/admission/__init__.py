@@ -4,6 +4,7 @@
     runtime_classes   overhead, and where pods of a class may run
     resource_quotas   what an object uses of the quota of its namespace
     claims            claims made from templates; the default StorageClass
+    completing        all of that for the documents of a question
 
 The embedded server and the answers over manifests do the same, since both do it here. Pure: raw documents in,
 raw documents out.
@@ -19,15 +20,18 @@ from reprieve.admission.claims import (
     is_default,
     needs_class,
     owner_of,
-    replica_claims,
-    replica_volumes,
 )
+from reprieve.admission.completing import Completed, Completing, complete
 from reprieve.admission.resource_quotas import charge, has_deadline
+from reprieve.admission.sentences import refused_by_a_server
 
 __all__ = [
     "DEFAULT_CLASS",
     "POD_CLAIM_NAME",
+    "Completed",
+    "Completing",
     "charge",
+    "complete",
     "default_class",
     "device_claim",
     "ephemeral_claim",
@@ -36,8 +40,7 @@ __all__ = [
     "limit_ranges",
     "needs_class",
     "owner_of",
-    "replica_claims",
-    "replica_volumes",
+    "refused_by_a_server",
     "resource_quotas",
     "runtime_classes",
 ]

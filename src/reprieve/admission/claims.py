@@ -1,12 +1,10 @@
 """Claims that controllers make for pods, and the class of a claim that names none.
 
 For ephemeral volumes: pkg/controller/volume/ephemeral/controller.go; for devices:
-pkg/controller/resourceclaim/controller.go; for the replicas of a StatefulSet:
-pkg/controller/statefulset/stateful_set_utils.go.
+pkg/controller/resourceclaim/controller.go. Those of a StatefulSet's replicas: `jobs.replica_claims`.
 """
 
 from collections.abc import Iterable
-from typing import Any
 
 from reprieve.objects import Document, raw, time_or_none
 
@@ -61,47 +59,6 @@ def device_claim(owner: Document, name: str, template: Document) -> Document:
         },
         "spec": raw.at(template, "spec", "spec", default={}),
     }
-
-
-def replica_claims(stateful_set: Document, number: int) -> list[Document]:
-    """The claims of a StatefulSet's replica, from its templates."""
-    claims = []
-    selected = raw.at(stateful_set, "spec", "selector", "matchLabels", default={})
-    for template in raw.items(stateful_set, "spec", "volumeClaimTemplates"):
-        meta = template.get("metadata") or {}
-        metadata: dict[str, Any] = {
-            "name": _replica_claim(stateful_set, meta.get("name", ""), number),
-            "namespace": stateful_set["metadata"]["namespace"],
-            "labels": {**(meta.get("labels") or {}), **selected},
-            "annotations": dict(meta.get("annotations") or {}),
-        }
-        spec = template.get("spec") or {}
-        claims.append(
-            {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec}
-        )
-    return claims
-
-
-def replica_volumes(stateful_set: Document, number: int, volumes: Iterable[Document]) -> list[Document]:
-    """The volumes of a StatefulSet's replica: its claims take the place of volumes with the same name."""
-    templates = [
-        str(raw.at(each, "metadata", "name", default=""))
-        for each in raw.items(stateful_set, "spec", "volumeClaimTemplates")
-    ]
-    return [
-        *(
-            {
-                "name": name,
-                "persistentVolumeClaim": {"claimName": _replica_claim(stateful_set, name, number)},
-            }
-            for name in templates
-        ),
-        *(each for each in volumes if each.get("name") not in templates),
-    ]
-
-
-def _replica_claim(stateful_set: Document, template: str, number: int) -> str:
-    return f"{template}-{stateful_set['metadata']['name']}-{number}"
 
 
 def default_class(classes: Iterable[Document]) -> str:

@@ -25,6 +25,8 @@ _READ = frozenset(
         *(("", kind) for kind in ("Event", "Service", "ReplicationController")),
         ("events.k8s.io", "Event"),
         ("apps", "DaemonSet"),
+        ("", "ResourceQuota"),
+        ("node.k8s.io", "RuntimeClass"),
         *RUNTIMES,
         *((kind.group, kind.kind) for kind in JobKinds()),
     }

@@ -86,7 +86,7 @@ def read_input(options: Mapping[str, Any]) -> Input:
     documents = _documents(options)
     objects = decode_all(documents)
     drawn = options["priorities"] == "drawn" or chosen is not None
-    found, queues = _jobs(options["trace"], objects, drawn=drawn)
+    found, queues = _jobs(options["trace"], objects, documents, drawn=drawn)
     nodes = options["nodes"]
     if chosen is not None:
         found = chosen.cut(found)
@@ -118,7 +118,9 @@ def _documents(options: Mapping[str, Any]) -> Sequence[Document | Source]:
     return list(found.values())
 
 
-def _jobs(trace: str, objects: Sequence["Object"], *, drawn: bool) -> tuple["Trace", list["Object"]]:
+def _jobs(
+    trace: str, objects: Sequence["Object"], documents: Sequence[Document | Source], *, drawn: bool
+) -> tuple["Trace", list["Object"]]:
     """The jobs, and the queues that come with them."""
     from reprieve.simulate import read_generator, read_submitted, read_trace
 
@@ -127,7 +129,7 @@ def _jobs(trace: str, objects: Sequence["Object"], *, drawn: bool) -> tuple["Tra
     sources = read_manifests([trace])
     if any("cohorts" in each.document for each in sources):
         return read_generator(trace)
-    return read_submitted(sources, objects), []
+    return read_submitted(sources, objects, documents), []
 
 
 def _clusters(given: Sequence[str]) -> dict[str, Sequence[Document | Source]]:

@@ -126,12 +126,19 @@ def on_cluster(
     jobs: "Sequence[JobKind]" = (),
 ) -> Sequence[Document | Source]:
     """The cluster as it is, with what was submitted on top; `jobs`: kinds of jobs that are read, too."""
-    from reprieve.kube import CLAIM_TEMPLATES, QUOTA_KINDS, SCHEDULER_KINDS, WORKLOADS, job_resources
+    from reprieve.kube import (
+        ADMISSION_KINDS,
+        CLAIM_TEMPLATES,
+        QUOTA_KINDS,
+        SCHEDULER_KINDS,
+        WORKLOADS,
+        job_resources,
+    )
     from reprieve.whatif import NODE_KINDS
     from reprieve.whatif import QUOTA_KINDS as WORKLOAD_KINDS
 
     used = WORKLOAD_KINDS if quota else NODE_KINDS
-    read = (*SCHEDULER_KINDS, *QUOTA_KINDS, WORKLOADS, CLAIM_TEMPLATES)
+    read = dict.fromkeys((*SCHEDULER_KINDS, *QUOTA_KINDS, *ADMISSION_KINDS, WORKLOADS, CLAIM_TEMPLATES))
     kinds = [each for each in read if (each.group, each.kind) in used]
     known = {(each.group, each.kind) for each in kinds}
     kinds += [each for each in job_resources(jobs) if (each.group, each.kind) not in known]
@@ -142,9 +149,17 @@ def jobs_on_cluster(
     submitted: Sequence[Source], kubeconfig: str | None, context: str | None, jobs: "JobKinds"
 ) -> Sequence[Document | Source]:
     """The same with both nodes and quota, and with the jobs: how long they may run, and did."""
-    from reprieve.kube import QUOTA_KINDS, SCHEDULER_KINDS, WORKLOADS, job_resources
+    from reprieve.kube import (
+        ADMISSION_KINDS,
+        CLAIM_TEMPLATES,
+        QUOTA_KINDS,
+        SCHEDULER_KINDS,
+        WORKLOADS,
+        job_resources,
+    )
 
-    kinds = [*SCHEDULER_KINDS, *QUOTA_KINDS, WORKLOADS, *job_resources(jobs)]
+    read = (*SCHEDULER_KINDS, *QUOTA_KINDS, *ADMISSION_KINDS, CLAIM_TEMPLATES, WORKLOADS)
+    kinds = [*dict.fromkeys((*read, *job_resources(jobs)))]
     return _on_top(submitted, kubeconfig, context, kinds)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
+from reprieve.admission import complete, refused_by_a_server
 from reprieve.explain.advice.remedy import Remedy, carried_out
 from reprieve.explain.ahead import look_ahead
 from reprieve.explain.answer import Explanation, render
@@ -71,7 +72,10 @@ def explain(
 ) -> Explanation:
     """The story of one object, from the evidence alone. `ahead`: of what waits also when it starts."""
     named = parse_target(target)
-    answer = EXPLAINERS[named.kind](named, evidence, config, now)
+    stored = complete(evidence.objects, now)
+    answer = EXPLAINERS[named.kind](named, evidence.with_objects(stored.documents), config, now)
+    if named in stored.refused and answer.state == "waiting":
+        answer.waits_for.insert(0, refused_by_a_server(target, stored.refused[named]))
     answer.would_help = [line for line in answer.would_help if line not in answer.waits_for]
     answer.not_shown.extend(evidence.not_shown)
     if answer.state in ("gone", "unknown") and (meant := suggestions(named, evidence)):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from reprieve.objects import Document, Reference
+from reprieve.objects import Document, Reference, Source, document_of
 from reprieve.records import Run
 
 
@@ -28,6 +28,11 @@ class Evidence:
         """Objects are missing that a plan would need: what looks free may not be."""
         self.runs = list(runs)
         """What has ended and for how long it ran, as controllers noted it."""
+
+    def with_objects(self, objects: Iterable[Document | Source]) -> "Evidence":
+        """The same with other objects."""
+        documents = map(document_of, objects)
+        return Evidence(documents, self.events, self.decisions, self.not_shown, self.partial, self.runs)
 
     def find(self, kind: str, key: str) -> Document | None:
         return next((o for o in self.of_kind(kind) if key_of(o) == key), None)

@@ -113,7 +113,7 @@ def when_all(
         situation.notes.append(sentences.history_rows_left_out(stopped))
     question = Question(situation, targets, horizon, seed, most_work)
     for target in targets:
-        if not question.units[target] and target not in (situation.stopped | situation.over):
+        if not question.units[target] and target not in (situation.held | situation.over):
             raise ReprieveError(_missing(target, situation, noted))
     answers = question.ask(futures) if any(question.units.values()) else []
     return [Verdict(question, target, answers).forecast() for target in targets]

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from reprieve.admission import refused_by_a_server
 from reprieve.config import Configuration
 from reprieve.forecast import sentences
 from reprieve.forecast.claims import ephemeral_claims, unfollowed
@@ -67,9 +68,14 @@ def gather(
     """`wanted`: what is asked about. What has ended, among the objects and in `runs`, goes into `history`."""
     kinds = config.job_kinds()
     population = Population(objects_in(objects), kinds, wanted)
-    documents, views, notes = complete(population.documents)
+    documents, views, notes, refused = complete(population.documents, now)
     raw = [*map(document_of, documents)]
     owners = Owners(raw, kinds)
+    held = population.held | _not_created(raw, owners, refused)
+    if refused:
+        views = [
+            each for each in views if not (isinstance(each, Pod) and Reference.of("Pod", each.key) in refused)
+        ]
     noted, stopped = recorded_runs(runs)
     for each in each_once(noted, ended_runs(raw, owners), unfinished_uids(raw, owners)):
         history.add(each.like, each.length)
@@ -94,11 +100,29 @@ def gather(
         workloads=found.workloads,
         volumes=ephemeral_claims(raw),
         queues=found.queues() if not population.has_queues else {},
-        stopped=population.stopped,
+        held=held,
         over=endings(found.named(wanted), kinds),
         notes=[*population.notes, *notes],
         ignored=left,
     )
+
+
+def _not_created(
+    raw: Iterable[Document], owners: Owners, refused: Mapping[Reference, str]
+) -> dict[Reference, str]:
+    """Owners none of whose pods a server would create, and why; a pod without an owner is its own."""
+    found: dict[Reference, str] = {}
+    others: set[Reference] = set()
+    for each in raw if refused else ():
+        if each.get("kind") != "Pod":
+            continue
+        ref = Reference.read(each)
+        mine = {ref, *owners.chain(each)}
+        if ref in refused:
+            found |= dict.fromkeys(mine, refused_by_a_server(str(ref), refused[ref]))
+        else:
+            others |= mine
+    return {ref: why for ref, why in found.items() if ref not in others}
 
 
 def _classless(views: Iterable[Object]) -> list[str]:

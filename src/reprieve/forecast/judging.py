@@ -29,8 +29,8 @@ class Verdict:
         self._owners = {self._situation.units[number].owner for number in self._units}
 
     def forecast(self) -> Forecast:
-        if self._target in self._situation.stopped:
-            return self._never(sentences.is_suspended(self._situation.stopped[self._target]))
+        if self._target in self._situation.held:
+            return self._never(self._situation.held[self._target])
         if not self._units:
             return self._never(sentences.has_ended(self._situation.over[self._target]))
         if self._waiting and self._needs_nodes():

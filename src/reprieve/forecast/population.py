@@ -41,8 +41,8 @@ class Population:
         """`wanted`: what is asked about; a CronJob is not expanded unless it is."""
         self.documents: list[Document | Source] = list(objects)
         self.notes: list[str] = []
-        self.stopped: dict[Reference, str] = {}
-        """Jobs that nobody starts, and the field that stops them."""
+        self.held: dict[Reference, str] = {}
+        """Jobs that nobody starts, and why."""
         self._kinds = kinds
         self._wanted = wanted
         raw = [*map(document_of, objects)]
@@ -95,9 +95,11 @@ class Population:
             field = suspended_by(document, self._kinds)
             # Of a job that names a queue it is the queue that starts it, also where no queue is shown.
             if field and not queue and not has_workload:
-                self.stopped[ref] = field
+                self.held[ref] = sentences.is_suspended(field)
                 return
             expansion = expand(document, self._kinds, raw)
+            if ref in self._wanted:
+                self.notes += expansion.notes
             for one in map(Reference.read, expansion.documents):
                 if one in self._taken:
                     text = sentences.made_by_somebody_else(one)

@@ -98,8 +98,8 @@ class Situation:
     """What the claims of ephemeral volumes ask for, by `NAMESPACE/POD-VOLUME`."""
     queues: dict[Reference, str]
     """Owners that name a queue, where nobody counts quota."""
-    stopped: dict[Reference, str]
-    """Jobs that nobody starts, and the field that stops them."""
+    held: dict[Reference, str]
+    """What never starts as things are, and why: suspended, or its pods are refused."""
     over: dict[Reference, str]
     """What is asked about and has ended: how, and when."""
     notes: list[str]

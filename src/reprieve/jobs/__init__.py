@@ -40,6 +40,7 @@ from reprieve.jobs.pod_groups import asked_by, group_pod_sets, group_total, shap
 from reprieve.jobs.pod_sets import PodSet
 from reprieve.jobs.progress import Progress, ending, has_failed, pod_labels, progress
 from reprieve.jobs.reading import has_pod_template, pod_sets
+from reprieve.jobs.replica_claims import replica_claims, replica_volumes
 from reprieve.jobs.rows import JobKind, PodSetRule, StatusRule
 from reprieve.jobs.special import RUNTIMES
 from reprieve.jobs.workloads import (
@@ -88,7 +89,9 @@ __all__ = [
     "priority_class_of",
     "progress",
     "queue_of",
+    "replica_claims",
     "replica_sets",
+    "replica_volumes",
     "requested",
     "restored",
     "shape",

@@ -5,10 +5,12 @@ from typing import Any
 
 import msgspec
 
+from reprieve.jobs import sentences
 from reprieve.jobs.kinds import JobKinds
 from reprieve.jobs.paths import Place, at, mapping, number, text
 from reprieve.jobs.pod_sets import PodSet
 from reprieve.jobs.reading import pod_sets
+from reprieve.jobs.replica_claims import replica_claims, replica_volumes
 from reprieve.jobs.rows import JobKind
 from reprieve.jobs.unread import unread
 from reprieve.jobs.workloads import priority_class_of, suspended_by
@@ -21,10 +23,13 @@ from reprieve.objects import (
     decode,
     decode_as,
     group_key,
+    raw,
     unknown_names,
     well_known,
 )
 
+_STORAGE = ("StorageClass", "PersistentVolume", "PersistentVolumeClaim")
+"""Without any of them nothing is known of storage, and claims for volumes would fit nowhere."""
 _GROUP_API = f"{well_known.SCHEDULING_API}/v1beta1"
 
 
@@ -37,6 +42,8 @@ class Expansion(msgspec.Struct, frozen=True, kw_only=True):
     """By pod set, in order."""
     groups: tuple[Document, ...] = ()
     """PodGroups that the job does not name and that follow from its kind or from its scheduling policy."""
+    claims: tuple[Document, ...] = ()
+    """Claims for volumes that its controller makes for its pods."""
     suspended: bool = False
     priority_class: str = ""
     """Its own field for a priority class, where its kind has one."""
@@ -44,8 +51,12 @@ class Expansion(msgspec.Struct, frozen=True, kw_only=True):
     """Fields of the job that change where its pods go and that are not looked at, and what they do."""
 
     @property
+    def notes(self) -> list[str]:
+        return [*map(sentences.not_looked_at, self.unread)]
+
+    @property
     def documents(self) -> list[Document]:
-        return [*self.groups, *(pod for pods in self.pods.values() for pod in pods)]
+        return [*self.groups, *self.claims, *(pod for pods in self.pods.values() for pod in pods)]
 
     def views(self) -> list[Pod]:
         """The pods, decoded: of each pod set and gang one, the others differ in name and labels only."""
@@ -67,7 +78,7 @@ class Expansion(msgspec.Struct, frozen=True, kw_only=True):
 
 def expand(document: Document, kinds: JobKinds, others: Iterable[Document] = ()) -> Expansion:
     """Raises `InvalidObject` with the path in the job that the user wrote."""
-    kind = kinds.find(document)
+    kind, others = kinds.find(document), list(others)
     sets = pod_sets(document, kinds, others)
     assert kind is not None
     for each in sets:
@@ -75,14 +86,20 @@ def expand(document: Document, kinds: JobKinds, others: Iterable[Document] = ())
     job, root = Reference.read(document), Place("", document)
     groups = _groups(root, kind, job, sets)
     pods = {each.name: _pods(each, root, kind, job, groups) for each in sets}
+    there = {Reference.read(each) for each in others if each.get("kind") in _STORAGE}
+    claims = _claims(root, kind, job, [pod for each in pods.values() for pod in each]) if there else []
+    not_read = unread(root, kind, kinds)
+    if kind.claim_templates and at(root, kind.claim_templates).value and not there:
+        not_read = (*not_read, sentences.unread_field(kind.claim_templates, sentences.VOLUMES))
     return Expansion(
         job=job,
         sets=tuple(sets),
         pods=pods,
         groups=tuple(groups),
+        claims=tuple(each for each in claims if Reference.read(each) not in there),
         suspended=bool(suspended_by(document, kinds)),
         priority_class=kind.priority_class,
-        unread=unread(root, kind, kinds),
+        unread=not_read,
     )
 
 
@@ -172,6 +189,20 @@ def _pods(
             }
         )
     return made
+
+
+def _claims(root: Place, kind: JobKind, job: Reference, pods: list[Document]) -> list[Document]:
+    """The claims of each pod, and in its volumes their names; what is there already is used again."""
+    templates = raw.items(at(root, kind.claim_templates).value) if kind.claim_templates else []
+    if not templates:
+        return []
+    selected = mapping(root, "spec.selector").get("matchLabels") or {}
+    found = []
+    for pod in pods:
+        name = pod["metadata"]["name"]
+        pod["spec"]["volumes"] = replica_volumes(templates, name, raw.items(pod, "spec", "volumes"))
+        found += replica_claims(templates, name, job.namespace, selected)
+    return found
 
 
 def _labels(

@@ -85,7 +85,7 @@ def _set_of_pods(
         group="apps", versions=("v1",), kind=kind, plural=plural, short_names=short,
         pod_sets=(PodSetRule(at="spec", pod_name="{job}-{index}"),),
         makes=makes, quota="group" if together else "pod",
-        unread={"spec.volumeClaimTemplates": sentences.VOLUMES},
+        claim_templates="spec.volumeClaimTemplates",
     )  # fmt: skip
 
 
@@ -192,8 +192,8 @@ TABLE: tuple[JobKind, ...] = (
         unread={
             "leaderworkerset.sigs.k8s.io/exclusive-topology": sentences.EXCLUSIVE,
             "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology": sentences.EXCLUSIVE,
-            "spec.leaderWorkerTemplate.volumeClaimTemplates": sentences.VOLUMES,
         },
+        claim_templates="spec.leaderWorkerTemplate.volumeClaimTemplates",
     ),
     _training("PyTorchJob", "pytorchReplicaSpecs", "Master", "Worker"),
     _training("TFJob", "tfReplicaSpecs", "Chief", "Master", "PS", "Worker", "Evaluator"),

@@ -111,6 +111,8 @@ class JobKind(_Row):
     """The number that is lowered with it, where an annotation of the job says so (completions of a Job)."""
     autoscaling: str = ""
     """The truth value that lets its own controller change the number of its pods while it runs."""
+    claim_templates: str = ""
+    """Where claims for volumes are written that each of its pods gets."""
     unread: dict[str, str] = {}
     """Fields and annotations that change where pods go and that plans do not look at, and what they do."""
     quota: Literal["", "job", "pod", "group", "replica", "none"] = ""

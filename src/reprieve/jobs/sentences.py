@@ -59,11 +59,16 @@ def nothing_at(step: str) -> str:
 
 # --- what of a job is not read ------------------------------------------------------------------------------
 
+VOLUMES = "volumes that each pod gets"
 RESIZES = "which changes the number of pods while it runs"
 EXCLUSIVE = "which gives each job or replica a part of the cluster for itself"
 STARTS_TOGETHER = "which makes its pods start together"
 STARTS_IN_TURN = "which makes jobs start one after the other"
-VOLUMES = "volumes that each pod gets"
+
+
+def not_looked_at(what: str) -> str:
+    """`what`: a field or annotation, and what it does (`unread_field`)."""
+    return f"Note: not looked at: {what}."
 
 
 def unread_field(path: str, what: str) -> str:

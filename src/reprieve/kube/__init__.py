@@ -48,6 +48,7 @@ from reprieve.kube.pacing import Backoff, Clock, RateLimit, Sleep
 from reprieve.kube.reflector import Reflector
 from reprieve.kube.resources import (
     ADMISSION_CHECKS,
+    ADMISSION_KINDS,
     BUDGETS,
     CLAIM_TEMPLATES,
     CLAIMS,
@@ -90,6 +91,7 @@ from reprieve.kube.transport import MemoryTransport, Request, Response, Stream, 
 
 __all__ = [
     "ADMISSION_CHECKS",
+    "ADMISSION_KINDS",
     "APPLY_PATCH",
     "BUDGETS",
     "CLAIMS",

@@ -82,6 +82,7 @@ REPLICA_SETS = _of("apps", "ReplicaSet")
 STATEFUL_SETS = _of("apps", "StatefulSet")
 DAEMON_SETS = _of("apps", "DaemonSet")
 SECRETS = _of("", "Secret")
+RESOURCE_QUOTAS = _of("", "ResourceQuota")
 WEBHOOKS = _of("admissionregistration.k8s.io", "MutatingWebhookConfiguration")
 LEASES = _of("coordination.k8s.io", "Lease")
 EVENTS = _of("events.k8s.io", "Event")
@@ -135,6 +136,9 @@ SCHEDULER_KINDS = (
     *DEVICE_KINDS,
 )
 """What decides where a pod goes and which pods it preempts."""
+
+ADMISSION_KINDS = (LIMIT_RANGES, RESOURCE_QUOTAS, RUNTIME_CLASSES)
+"""What an API server does to new pods by; who asks what would happen reads them, a scheduler does not."""
 
 OWNER_KINDS = (JOBS, CRON_JOBS, DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS, DAEMON_SETS)
 """What creates pods."""

@@ -11,6 +11,7 @@ and a note says so. So do notes of what a job asks for and no simulation counts,
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from reprieve.admission import Completing, refused_by_a_server
 from reprieve.jobs import RUNTIMES, JobKinds, expand, priority_class_of, queue_of
 from reprieve.objects import (
     Document,
@@ -23,6 +24,7 @@ from reprieve.objects import (
     Source,
     counted,
     decode,
+    document_of,
     ignored,
     ignored_sentence,
     parse_duration,
@@ -34,6 +36,8 @@ from reprieve.simulate.pods import GPU
 
 COUNTED = {"cpu", "memory", GPU}
 PRIORITY_CLASS = (well_known.SCHEDULING_API, "PriorityClass")
+_ADDING = (("", "LimitRange"), ("node.k8s.io", "RuntimeClass"))
+"""What adds to the requests of pods."""
 _PLACING = {
     "affinity": "affinity",
     "nodeSelector": "node_selector",
@@ -45,10 +49,13 @@ _PLACING = {
 """Fields that say where pods may run, as manifests and as views call them."""
 
 
-def read_submitted(sources: Sequence[Source], objects: Iterable[Object] = ()) -> Trace:
-    """`objects`: the cluster, for its priority classes."""
+def read_submitted(
+    sources: Sequence[Source], objects: Iterable[Object] = (), cluster: Iterable[Document | Source] = ()
+) -> Trace:
+    """`objects`: the cluster, for its priority classes; `cluster`: its documents, which may add to pods."""
     kinds = JobKinds()
     documents = [each.document for each in sources]
+    completing = Completing([*documents, *map(document_of, cluster)])
     classes = PriorityClasses(each for each in objects if isinstance(each, PriorityClass))
     for document in documents:
         if document.get("kind") == "PriorityClass":
@@ -61,7 +68,7 @@ def read_submitted(sources: Sequence[Source], objects: Iterable[Object] = ()) ->
         if kinds.find(source.document) is None:
             continue
         try:
-            job, even, left = _job(source.document, kinds, documents, classes)
+            job, even, left = _job(source.document, kinds, documents, classes, completing)
         except ReprieveError as error:
             raise ReprieveError(f"{source.where}: {error}") from None
         if job.name in places:
@@ -73,7 +80,7 @@ def read_submitted(sources: Sequence[Source], objects: Iterable[Object] = ()) ->
         uneven += not even
         unused += [left] if left else []
     notes = [f"{counted(uneven, 'job')} with pods of different sizes: each pod counts as the largest"]
-    notes = [*notes[: bool(uneven)], *_left_out(sources, kinds, unused)]
+    notes = [*notes[: bool(uneven)], *completing.notes(), *_left_out(sources, kinds, unused)]
     return Trace(jobs=tuple(sorted(found, key=lambda job: job.submit)), notes=tuple(notes))
 
 
@@ -82,7 +89,7 @@ def _left_out(sources: Sequence[Source], kinds: JobKinds, unused: Sequence[set[s
         verb = "asks" if len(unused) == 1 else "ask"
         named = ", ".join(sorted(set().union(*unused)))
         yield f"{counted(len(unused), 'job')} {verb} for what is not simulated: {named}"
-    used = {(each.group, each.kind) for each in kinds} | {*RUNTIMES, PRIORITY_CLASS}
+    used = {(each.group, each.kind) for each in kinds} | {*RUNTIMES, PRIORITY_CLASS, *_ADDING}
     if others := ignored(sources, used, "give it with -f"):
         yield ignored_sentence(others)
 
@@ -94,14 +101,21 @@ def _class(document: Document) -> PriorityClass:
 
 
 def _job(
-    document: Document, kinds: JobKinds, others: Sequence[Document], classes: PriorityClasses
+    document: Document,
+    kinds: JobKinds,
+    others: Sequence[Document],
+    classes: PriorityClasses,
+    completing: Completing,
 ) -> tuple[Job, bool, set[str]]:
     """The job, whether its pods are equal, and what it asks for in vain."""
     kind = kinds.find(document)
     assert kind is not None
     reference = Reference.read(document)
     expansion = expand(document, kinds, others)
-    pods = [_pod(each) for members in expansion.pods.values() for each in members]
+    made = [each for members in expansion.pods.values() for each in members]
+    pods = [_pod(document_of(completing.completed(each))) for each in made]
+    if refused := next((ref for ref in map(Reference.read, made) if ref in completing.refused), None):
+        raise ReprieveError(refused_by_a_server(str(refused), completing.refused[refused]))
     asked = [_requests(pod) for pod in pods]
     if not asked:
         raise ReprieveError(f"{reference} has no pods")

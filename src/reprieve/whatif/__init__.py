@@ -208,11 +208,11 @@ def admit(
     return admit_all(objects_in(objects), Configuration.load(config), _moment(now), max_cycles, deletions)
 
 
-def complete(objects: Objects) -> "Complete":
+def complete(objects: Objects, now: datetime) -> "Complete":
     """The objects as every answer reads them, and their typed views; nothing is decided."""
     from reprieve.whatif.completing import complete
 
-    return complete(objects)
+    return complete(objects, now)
 
 
 def targets(

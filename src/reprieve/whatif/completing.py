@@ -1,12 +1,13 @@
-"""Documents as every answer reads them: foreign groups, templates and runtime classes filled in."""
+"""Documents as every answer reads them: foreign groups, templates of groups, and what a server adds."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import NamedTuple
 
-from reprieve.objects import Document, Object, Source, decode_all, document_of
+from reprieve.admission import complete as admitted
+from reprieve.objects import Document, Object, Reference, Source, decode_all
 from reprieve.whatif.group_kinds import with_group_kinds
 from reprieve.whatif.pods import with_templates
-from reprieve.whatif.runtime_classes import with_runtime_classes
 
 
 class Complete(NamedTuple):
@@ -14,10 +15,12 @@ class Complete(NamedTuple):
     views: list[Object]
     notes: list[str]
     """Sentences about what the objects refer to and what is not among them."""
+    refused: dict[Reference, str]
+    """Pods that a server would not create, and why, in its words. They are among the documents and views."""
 
 
-def complete(objects: Iterable[Document | Source]) -> Complete:
+def complete(objects: Iterable[Document | Source], now: datetime) -> Complete:
+    """Without claims for pods: who replays what happens makes them as time goes by."""
     documents, notes = with_group_kinds(objects)
-    documents = with_templates(documents, notes)
-    views, missing = with_runtime_classes(decode_all(documents), map(document_of, documents))
-    return Complete(documents, views, [*notes, *missing])
+    found = admitted(with_templates(documents, notes), now, claims=False)
+    return Complete(found.documents, decode_all(found.documents), [*notes, *found.notes], found.refused)

@@ -4,12 +4,13 @@ A gang of the job is planned as one; its other pods one after the other, each wi
 those before it. The cluster is a copy made of manifests: nothing else changes.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
 import msgspec
 
+from reprieve.admission import refused_by_a_server
 from reprieve.cluster import Cluster, ticks
 from reprieve.config import Configuration
 from reprieve.jobs import RUNTIMES, Expansion, JobKinds, PodSet, ending, expand, made_by, one_run, queue_of
@@ -30,11 +31,11 @@ from reprieve.objects import (
 )
 from reprieve.preemption import Plan, View, decide, with_lost_hours
 from reprieve.whatif import sentences
-from reprieve.whatif.claims import has_claims, take
+from reprieve.whatif.claims import take
 from reprieve.whatif.group_kinds import with_group_kinds
 from reprieve.whatif.notes import NODE_KINDS, take_notes, waits_for_quota
 from reprieve.whatif.owners import with_owners
-from reprieve.whatif.pods import load, refuse_old_links, refuse_unknown_class
+from reprieve.whatif.pods import cluster_of, completed_objects, refuse_old_links, refuse_unknown_class
 from reprieve.whatif.warnings import about_pods, warnings
 
 JobOutcome = Literal["scheduled", "preempts", "partial", "unschedulable"]
@@ -90,14 +91,17 @@ def plan_job(
         strange = dict.fromkeys([*notes.unknown, *_unknown_fields(source, expansion)])
         notes = notes._replace(unknown=[*strange])
     refuse_old_links(pod for pods in expansion.pods.values() for pod in pods)
-    others = expanded[: len(expanded) - len(expansion.documents)]
-    if any(has_claims(each.template) for each in expansion.sets):
-        cluster = load([*others, *expansion.documents], missing, config)
+    completed = completed_objects(expanded, missing, now)
+    own = {id(pod) for pods in expansion.pods.values() for pod in pods}
+    others = [each for each in completed.stored if id(each) not in own]
+    if len(others) + len(own) == len(completed.documents):  # none of its pods needed anything
+        cluster = cluster_of(others, config, expansion.views())
     else:
-        cluster = load([*others, *expansion.groups], missing, config, expansion.views())
-    plans, fits = _plans(cluster, expansion, config, now)
+        cluster = cluster_of(completed.stored, config)
+    plans, fits = _plans(cluster, expansion, completed.refused, config, now)
     plans = [with_owners(plan, expanded) for plan in plans]
-    rows = [cluster.pods.row_of[Reference.read(pods[0]).key] for pods in expansion.pods.values() if pods]
+    first = [Reference.read(pods[0]).key for pods in expansion.pods.values() if pods]
+    rows = [cluster.pods.row_of[key] for key in first if key in cluster.pods.row_of]
     found = [*warnings(cluster), *about_pods(cluster, rows, plans, expanded, config)] if plans else []
     told = [*_hints(job, expansion, config), *found, *missing]
     answer = JobPlan(
@@ -227,7 +231,11 @@ def _refuse_twice(expansion: Expansion, others: Iterable[Document | Source]) -> 
 
 
 def _plans(
-    cluster: Cluster, expansion: Expansion, config: Configuration, now: datetime
+    cluster: Cluster,
+    expansion: Expansion,
+    refused: Mapping[Reference, str],
+    config: Configuration,
+    now: datetime,
 ) -> tuple[list[Plan], list[PodSetFit]]:
     moment, plans, fits = ticks(now), [], []
     nodes: dict[str, str] = {}
@@ -236,8 +244,11 @@ def _plans(
         victims, message = 0, ""
         keys = []
         for pod in expansion.pods[pod_set.name]:
-            unit = _unit(pod, cluster)
-            keys.append(Reference.read(pod).key)
+            ref, unit = Reference.read(pod), _unit(pod, cluster)
+            keys.append(ref.key)
+            if ref in refused:
+                message = message or refused_by_a_server(str(ref), refused[ref])
+                continue
             if unit in planned or (message and unit.kind == "Pod"):
                 continue  # planned with its gang, or equal to the one that found no node
             planned.add(unit)
@@ -322,4 +333,4 @@ def _hints(job: Document, expansion: Expansion, config: Configuration) -> list[s
     if queue := queue_of(one_run(job, config.job_kinds()) or job):
         notes = [(each.template.get("metadata") or {}).get("annotations") or {} for each in expansion.sets]
         found.append(waits_for_quota(queue, (name for each in notes for name in each)))
-    return [*found, *(sentences.not_looked_at(each) for each in expansion.unread)]
+    return [*found, *expansion.notes]

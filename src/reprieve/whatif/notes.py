@@ -31,6 +31,7 @@ NODE_KINDS = frozenset(
         *((well_known.STORAGE_API, kind) for kind in STORAGE_KINDS),
         *(("apps", kind) for kind in ("ReplicaSet", "StatefulSet")),
         ("", "LimitRange"),
+        ("", "ResourceQuota"),
         ("node.k8s.io", "RuntimeClass"),
         ("policy", "PodDisruptionBudget"),
         (well_known.SCHEDULING_API, "PriorityClass"),
@@ -69,7 +70,6 @@ _INSTEAD = {NODE_KINDS: sentences.NOT_PLANNED, QUOTA_KINDS: sentences.NO_WORKLOA
 _WHY_ANYWHERE = {("reprieve.dev", "ReprieveConfiguration"): sentences.CONFIGURATION_NAMED}
 _WHY = {
     **_WHY_ANYWHERE,
-    ("", "ResourceQuota"): sentences.RESOURCE_QUOTA_NOT_COUNTED,
     ("apps", "DaemonSet"): sentences.DAEMON_SET_NOT_COUNTED,
     ("autoscaling", "HorizontalPodAutoscaler"): sentences.REPLICAS_COUNT,
     ("keda.sh", "ScaledObject"): sentences.REPLICAS_COUNT,

@@ -5,6 +5,7 @@ from datetime import datetime
 
 import msgspec
 
+from reprieve.admission import Completed, complete, refused_by_a_server
 from reprieve.cluster import NOWHERE, Cluster, ticks, unknown_class
 from reprieve.config import Configuration
 from reprieve.objects import (
@@ -25,17 +26,15 @@ from reprieve.objects import (
     document_of,
     from_template,
     kind_key,
+    outcomes,
     unknown_names,
     well_known,
 )
 from reprieve.preemption import Plan, View, decide, groups_rule, with_lost_hours
 from reprieve.whatif import sentences
-from reprieve.whatif.claims import with_claims
 from reprieve.whatif.group_kinds import with_group_kinds
-from reprieve.whatif.limit_ranges import with_limit_ranges
 from reprieve.whatif.notes import NODE_KINDS, take_notes, waits_for_quota
 from reprieve.whatif.owners import with_owners
-from reprieve.whatif.runtime_classes import with_runtime_classes
 from reprieve.whatif.warnings import about_pods, divergent, rows_of, warnings
 
 _WORKLOAD = (well_known.SCHEDULING_API, "Workload")
@@ -54,7 +53,10 @@ def plan_unit(
     documents, missing = with_group_kinds(objects)
     notes = take_notes(documents, NODE_KINDS)
     refuse_old_links(document_of(each) for each in documents if _is(document_of(each), for_))
-    cluster = load(documents, missing, config)
+    completed = completed_objects(documents, missing, now)
+    if for_ in completed.refused:
+        return _not_created(for_, completed.refused[for_], config, (*missing, *notes.sentences))
+    cluster = cluster_of(completed.stored, config)
     refuse_unknown_class(cluster, for_)
     plan = decide(cluster, for_, config, ticks(now), alternatives=True)
     plan = with_owners(with_lost_hours(View(cluster, config, ticks(now)), plan), documents)
@@ -63,6 +65,18 @@ def plan_unit(
     told = [*_quota_first(documents, for_), *ruled, *found, *missing, *notes.sentences]
     reasons = (*plan.reasons, *told)
     return msgspec.structs.replace(plan, reasons=reasons, ignored=notes.ignored)
+
+
+def _not_created(pod: Reference, why: str, config: Configuration, notes: tuple[str, ...]) -> Plan:
+    """A pod that the API server refuses never reaches a scheduler."""
+    text = refused_by_a_server(str(pod), why)
+    return Plan(
+        for_=str(pod),
+        outcome=outcomes.UNSCHEDULABLE,
+        message=text,
+        reasons=(text, *notes),
+        algorithm=config.preemption.algorithm,
+    )
 
 
 def _quota_first(documents: Iterable[Document | Source], for_: Reference) -> list[str]:
@@ -96,15 +110,27 @@ def load(
     kept for nominated pods, and the plan says so. Those with volumes do count: a slot that is about to be
     used is not given away.
     """
-    documents = list(objects)
+    completed = completed_objects(objects, missing)
+    return cluster_of(completed.stored, config, pods)
+
+
+def completed_objects(
+    objects: Iterable[Document | Source], notes: list[str] | None = None, now: datetime | None = None
+) -> Completed:
+    """As an API server would store them; `notes` are about what was given to pods and what is missing."""
+    completed = complete(with_templates(list(objects), notes), now)
+    if notes is not None:
+        notes += completed.notes
+    return completed
+
+
+def cluster_of(
+    documents: list[Document | Source], config: Configuration | None = None, pods: Iterable[Pod] = ()
+) -> Cluster:
+    """Of documents that are complete."""
     cluster = Cluster(honour_nominations=False)
     seen: set[tuple[type[Object], str]] = set()
-    documents = with_claims(with_templates(documents, missing), missing)
-    decoded = [*decode_all(documents), *pods]
-    views, notes = with_runtime_classes(decoded, map(document_of, documents))
-    views, limited = with_limit_ranges(views)
-    if missing is not None:
-        missing += [*notes, *limited]
+    views = [*decode_all(documents), *pods]
     for each in views:
         identity = (type(each), each.key)
         if identity in seen:

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from reprieve.admission import complete
 from reprieve.config import Configuration
 from reprieve.objects import (
     ClusterQueue,
@@ -30,7 +31,6 @@ from reprieve.objects import (
     amount,
     countable,
     decode_all,
-    document_of,
     expanded,
     format_time,
     fractions,
@@ -69,7 +69,6 @@ from reprieve.quota import (
 from reprieve.whatif import sentences
 from reprieve.whatif.notes import QUOTA_KINDS, Notes, take_notes
 from reprieve.whatif.queued_jobs import with_workloads
-from reprieve.whatif.runtime_classes import Completed, with_runtime_classes
 
 
 class QuestionError(ReprieveError):
@@ -109,13 +108,15 @@ def plan_workload(
     return replace(answer, ignored=notes.ignored, notes=said)
 
 
-def _decoded(documents: list[Document | Source]) -> Completed:
-    """All views. Half a GPU gets no answer; what else is wrong with a workload, its own answer says."""
-    completed = with_runtime_classes(decode_all(documents), map(document_of, documents))
-    for view in completed.views:
+def _decoded(documents: list[Document | Source]) -> tuple[list[Object], tuple[str, ...]]:
+    """All views, and notes. Half a GPU gets no answer; what else is wrong with a workload, its own answer
+    says."""
+    completed = complete(documents, claims=False)
+    views = decode_all(completed.documents)
+    for view in views:
         if isinstance(view, Workload):
             _refuse(view, fractions)
-    return completed._replace(notes=(*completed.notes, *_unlabelled(completed.views)))
+    return views, (*completed.notes, *_unlabelled(views))
 
 
 def _unlabelled(views: Iterable[Object]) -> Iterator[str]:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 
 from reprieve.objects import (
     Ignored,
-    Quantity,
     Reference,
     counted,
     ignored_sentence,
@@ -57,7 +56,6 @@ MAKES_PODS = "it makes pods, which are not planned: describe it under jobs.kinds
 REPLICAS_COUNT = "the replicas that are written count"
 REQUESTS_COUNT = "the requests that are written count"
 CONFIGURATION_NAMED = "it is heeded where --config names it"
-RESOURCE_QUOTA_NOT_COUNTED = "a server refuses pods beyond it; that is not counted"
 DAEMON_SET_NOT_COUNTED = "the part of each node that its pods take is not counted: give its pods"
 NODE_POOL_NOT_COUNTED = "nodes that could be added are not counted"
 
@@ -145,10 +143,6 @@ def planned_as_gangs(gangs: int, least: int) -> str:
     return f"Note: planned as {several} at least {counted(least, 'pod')} start together, or none."
 
 
-def not_looked_at(what: str) -> str:
-    return f"Note: not looked at: {what}."
-
-
 def waits_for_quota(queue: str, annotations: Sequence[str]) -> str:
     """Of a job or pod that a plan of nodes is made for; `annotations` mean something to its queue only."""
     text = f"Note: it waits for quota in queue {queue} first; `reprieve admit` says whether it gets it."
@@ -210,35 +204,6 @@ def amounts_above_most(names: Sequence[str]) -> str:
     return f"Warning: amounts above 2^53 count as 2^53: {some(names, _NAMED)}."
 
 
-def requests_from_limit_range(ranges: Sequence[str], pods: Sequence[str]) -> str:
-    source = ", ".join(f"LimitRange/{each}" for each in ranges)
-    return f"Note: {source} gives requests to containers without: {some(pods, _NAMED)}."
-
-
-def outside_limit_ranges(refused: Sequence[tuple[str, str]]) -> str:
-    """Of each: the pod, and what is outside (`above_limit_range`, `below_limit_range`)."""
-    names = some([f"{pod} ({what})" for pod, what in refused], _NAMED)
-    return f"Warning: a server refuses what is outside the limits of its namespace: {names}."
-
-
-def above_limit_range(
-    container: int, resource: str, wanted: Quantity, most: Quantity, limit_range: str
-) -> str:
-    return (
-        f"spec.containers[{container}] requests {resource} {wanted}, at most {most} "
-        f"by LimitRange/{limit_range}"
-    )
-
-
-def below_limit_range(
-    container: int, resource: str, wanted: Quantity, least: Quantity, limit_range: str
-) -> str:
-    return (
-        f"spec.containers[{container}] requests {resource} {wanted}, at least {least} "
-        f"by LimitRange/{limit_range}"
-    )
-
-
 # --- what is not among the objects --------------------------------------------------------------------------
 
 
@@ -259,20 +224,6 @@ def groups_are_missing(groups: Sequence[str]) -> str:
 
 def priority_classes_are_missing(names: Sequence[str]) -> str:
     return f"Warning: priority classes that do not exist count as priority 0: {some(names, _NAMED)}."
-
-
-def runtime_classes_are_missing(classes: Sequence[tuple[str, str]]) -> str:
-    """Of each: the class, and what names it."""
-    names = some([f"{name} ({owner})" for name, owner in classes], _NAMED)
-    text = "Warning: runtime classes that are not among the objects; their overhead is not counted"
-    return f"{text}: {names}."
-
-
-def claim_templates_are_missing(templates: Sequence[tuple[str, str]]) -> str:
-    """Of each: the template, and the pod that names it."""
-    names = some([f"{template} ({pod})" for template, pod in templates], _NAMED)
-    text = "claims are missing, for the templates to make them from are not among the objects"
-    return f"Warning: {text}: {names}."
 
 
 def labels_for_affinity_unknown(namespaces: Sequence[str]) -> str:

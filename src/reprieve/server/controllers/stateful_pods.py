@@ -2,11 +2,11 @@
 
 import re
 
-from reprieve.admission import replica_volumes
+from reprieve.jobs import replica_claims, replica_volumes
 from reprieve.objects import Document
 from reprieve.server.controllers.pods import Pod, owner_reference, pod_from_template
 from reprieve.server.controllers.revisions import REVISION_LABEL
-from reprieve.server.documents import items
+from reprieve.server.documents import at, items
 
 NAME_LABEL = "statefulset.kubernetes.io/pod-name"
 INDEX_LABEL = "apps.kubernetes.io/pod-index"
@@ -50,10 +50,17 @@ def stateful_pod(owner: Document, template: Document, revision: str, number: int
     metadata["name"] = name
     metadata["labels"] |= {NAME_LABEL: name, INDEX_LABEL: str(number), REVISION_LABEL: revision}
     pod["spec"] |= {"hostname": name, "subdomain": owner["spec"].get("serviceName") or ""}
-    volumes = replica_volumes(owner, number, items(pod, "spec", "volumes"))
+    templates = items(owner, "spec", "volumeClaimTemplates")
+    volumes = replica_volumes(templates, name, items(pod, "spec", "volumes"))
     if volumes:
         pod["spec"]["volumes"] = volumes
     return pod
+
+
+def claims_of(owner: Document, number: int) -> list[Document]:
+    meta, selected = owner["metadata"], at(owner, "spec", "selector", "matchLabels", default={})
+    templates = items(owner, "spec", "volumeClaimTemplates")
+    return replica_claims(templates, f"{meta['name']}-{number}", meta["namespace"], selected)
 
 
 def claim_owners(owner: Document, pod: Pod, claim: Document, wanted: bool) -> list[Document]:

@@ -8,7 +8,6 @@ With `OrderedReady` a pod is created when all before it are available, and the l
 from datetime import datetime
 from functools import partial
 
-from reprieve.admission import replica_claims
 from reprieve.objects import Document, parse_time
 from reprieve.server.api import Api
 from reprieve.server.controllers import stateful_pods
@@ -29,6 +28,7 @@ from reprieve.server.controllers.rollout import rounded_down
 from reprieve.server.controllers.stateful_pods import (
     INDEX_LABEL,
     NAME_LABEL,
+    claims_of,
     first_ordinal,
     is_member,
     ordinal,
@@ -122,7 +122,7 @@ class StatefulSets(PodOwners):
         if stateful_pods.keeps_current(owner, number):
             current = history.named((owner.get("status") or {}).get("currentRevision", ""))
             revision = current if current is not None else revision
-        claims = [c["metadata"]["name"] for c in replica_claims(owner, number)]
+        claims = [c["metadata"]["name"] for c in claims_of(owner, number)]
         existing = [self.api.peek(CLAIMS, name, owner["metadata"]["namespace"]) for name in claims]
         if any(claim is not None and claim["metadata"].get("deletionTimestamp") for claim in existing):
             return None  # the claim of the pod's predecessor must go first
@@ -135,7 +135,7 @@ class StatefulSets(PodOwners):
     async def _create_claims(self, owner: Document, number: int) -> ApiError | None:
         missing = [
             claim
-            for claim in replica_claims(owner, number)
+            for claim in claims_of(owner, number)
             if self.api.peek(CLAIMS, claim["metadata"]["name"], claim["metadata"]["namespace"]) is None
         ]
         refusals = await in_parallel(
@@ -149,7 +149,7 @@ class StatefulSets(PodOwners):
         return real[0]
 
     async def _own_claims(self, owner: Document, pod: Pod, *, wanted: bool) -> None:
-        for claim in replica_claims(owner, ordinal(pod)):
+        for claim in claims_of(owner, ordinal(pod)):
             name, namespace = claim["metadata"]["name"], claim["metadata"]["namespace"]
             found = self.api.peek(CLAIMS, name, namespace)
             if found is None:
