@@ -6,9 +6,9 @@ from typing import Any
 
 from msgspec import convert
 
+from reprieve.admission import WorkloadPriorities
 from reprieve.controllers.quota.crews import Crew, reconcile_crew
 from reprieve.controllers.quota.groups import reconcile_group
-from reprieve.controllers.quota.priorities import Priorities
 from reprieve.jobs import JobKinds
 from reprieve.kube import Client
 from reprieve.objects import Pod, PodGroup, Workload, set_condition, well_known
@@ -39,7 +39,7 @@ class Scene:
             [convert(each, Pod) for each in pods_in(self.api).values()],
             convert(found, Workload) if found else None,
             {},
-            Priorities(),
+            WorkloadPriorities(),
         )
 
     @property
@@ -97,7 +97,7 @@ async def test_pods_that_name_the_workload_of_a_job_as_their_group_get_none_of_i
     pods = tuple(convert(each, Pod) for each in pods_in(api).values())
     workload = convert(stored, Workload)
     client = Client(api.transport())
-    await reconcile_crew(client, Crew("ml/w", pods), stored, workload, {}, Priorities(), JobKinds())
+    await reconcile_crew(client, Crew("ml/w", pods), stored, workload, {}, WorkloadPriorities(), JobKinds())
     assert {name: pod["spec"].get("schedulingGates") for name, pod in pods_in(api).items()} == {
         "gated": GATED["schedulingGates"]
     }

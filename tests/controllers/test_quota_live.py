@@ -5,10 +5,10 @@ from functools import partial
 
 from msgspec import convert
 
+from reprieve.admission import WorkloadPriorities
 from reprieve.config import Configuration
 from reprieve.controllers import quota
 from reprieve.controllers.quota.groups import reconcile_group
-from reprieve.controllers.quota.priorities import Priorities
 from reprieve.kube import (
     ADMISSION_CHECKS,
     CLUSTER_QUEUES,
@@ -375,6 +375,6 @@ async def test_the_workload_of_a_group_is_owned_by_the_group_as_it_is_served():
     metadata = {"name": "g", "namespace": NAMESPACE, "uid": "u", "labels": labels}
     group = convert({"metadata": metadata, "spec": {"schedulingPolicy": {"gang": {"minCount": 1}}}}, PodGroup)
     pod = convert({"metadata": {"name": "g-0", "namespace": NAMESPACE}, "spec": {"containers": []}}, Pod)
-    await reconcile_group(script.client(), group, [pod], None, {}, Priorities())
+    await reconcile_group(script.client(), group, [pod], None, {}, WorkloadPriorities())
     [owner] = script.requests[-1].json()["metadata"]["ownerReferences"]
     assert owner["apiVersion"] == "scheduling.reprieve.dev/v1beta1"

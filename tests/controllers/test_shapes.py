@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from reprieve.admission import WorkloadPriorities
 from reprieve.controllers.fleet.access import InsecureKubeConfig, parse
 from reprieve.controllers.fleet.shapes import remote_job
 from reprieve.controllers.quota.group_shape import additions, group_owner, to_be_given
@@ -14,7 +15,6 @@ from reprieve.controllers.quota.job_shape import (
     owned_workload,
     same_demand,
 )
-from reprieve.controllers.quota.priorities import Priorities
 from reprieve.controllers.quota.status import status_patch
 from reprieve.jobs import JobKinds, group_pod_sets, pod_sets, restored, suspended, workload_name
 from reprieve.kube import ConfigError
@@ -205,7 +205,7 @@ def test_a_group_runs_while_one_pod_does() -> None:
 
 
 def test_priorities_come_from_the_label_then_the_pods_then_the_default() -> None:
-    known = Priorities()
+    known = WorkloadPriorities()
     known.workload_classes["urgent"] = 7
     for name, value, default in (("a", 5, True), ("b", 3, True), ("c", 9, False)):
         made = priority_class(name, value, globalDefault=default)

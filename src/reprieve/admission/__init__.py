@@ -4,6 +4,7 @@
     runtime_classes   overhead, and where pods of a class may run
     resource_quotas   what an object uses of the quota of its namespace
     claims            claims made from templates; the default StorageClass
+    workload_priorities  the priority that classes give to a workload
     completing        all of that for the documents of a question
 
 The embedded server and the answers over manifests do the same, since both do it here. Pure: raw documents in,
@@ -24,12 +25,14 @@ from reprieve.admission.claims import (
 from reprieve.admission.completing import Completed, Completing, complete
 from reprieve.admission.resource_quotas import charge, has_deadline
 from reprieve.admission.sentences import refused_by_a_server
+from reprieve.admission.workload_priorities import WorkloadPriorities
 
 __all__ = [
     "DEFAULT_CLASS",
     "POD_CLAIM_NAME",
     "Completed",
     "Completing",
+    "WorkloadPriorities",
     "charge",
     "complete",
     "default_class",

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from reprieve.admission import limit_ranges, resource_quotas, runtime_classes, sentences
 from reprieve.admission.claims import default_class, device_claim, ephemeral_claim, needs_class
+from reprieve.admission.workload_priorities import WorkloadPriorities
 from reprieve.objects import (
     Document,
     Reference,
@@ -112,6 +113,7 @@ class Completing:
                 case ("", "PersistentVolumeClaim") | (well_known.DEVICE_API, "ResourceClaim"):
                     self._known.add(Reference.read(each))
         self._default_class = default_class(storage_classes)
+        self._priorities = WorkloadPriorities.read(documents)
         if self._quotas:
             self._quotas = {name: [_counted(each, documents, now) for each in quotas]
                             for name, quotas in self._quotas.items()}  # fmt: skip
@@ -206,11 +208,16 @@ class Completing:
         return []
 
     def _workload(self, document: Document) -> Document:
-        """Kueue counts the overhead of its pod sets (pkg/workload/resources.go, handlePodOverhead)."""
+        """The priority of its class; the overhead of its pod sets (Kueue: handlePodOverhead)."""
         templates = [each.get("template") or {} for each in raw.items(document, "spec", "podSets")]
-        if not any(map(runtime_classes.named, templates)):
+        names_class = (
+            raw.at(document, "spec", "priorityClassRef") and raw.at(document, "spec", "priority") is None
+        )
+        if not names_class and not any(map(runtime_classes.named, templates)):
             return document
         workload = deepcopy(document)
+        if names_class:
+            self._priorities.fill_in(workload)
         for pod_set in raw.items(workload, "spec", "podSets"):
             template = pod_set.get("template") or {}
             if name := runtime_classes.named(template):

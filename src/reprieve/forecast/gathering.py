@@ -39,7 +39,6 @@ from reprieve.objects import (
     Reference,
     Source,
     Workload,
-    WorkloadPriorityClass,
     document_of,
     find_condition,
     given,
@@ -177,7 +176,7 @@ class _Gathering:
         self.units: list[Unit] = []
         self.others = [each for each in views if not isinstance(each, Pod | Workload)]
         self.others = [each for each in self.others if not isinstance(each, PodGroup)]
-        self.workloads = [*map(self._with_priority, _unfinished(views))]
+        self.workloads = _unfinished(views)
         self._workload_of = self._links()
         self._add_pods([each for each in views if isinstance(each, Pod) and _counts(each)])
         self._add_workloads()
@@ -225,15 +224,6 @@ class _Gathering:
         return None if gone is None else max(self._now, moment(gone))
 
     # --- workloads ------------------------------------------------------------------------------------------
-
-    def _with_priority(self, workload: Workload) -> Workload:
-        """What the quota controller would have written from its class."""
-        ref = workload.spec.priority_class_ref
-        if workload.spec.priority is not None or ref is None:
-            return workload
-        kind = WorkloadPriorityClass if ref.kind != "PriorityClass" else PriorityClass
-        found = [each.value for each in self.others if isinstance(each, kind) and each.name == ref.name]
-        return replace(workload, spec=replace(workload.spec, priority=found[0])) if found else workload
 
     def _links(self) -> dict[Reference, int]:
         """Everything that a workload stands for, to the workload."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from reprieve.admission import WorkloadPriorities
 from reprieve.forecast import sentences
 from reprieve.forecast.reading import WORKLOAD, Owners
 from reprieve.jobs import (
@@ -47,6 +48,7 @@ class Population:
         self._wanted = wanted
         raw = [*map(document_of, objects)]
         self._owners = Owners(raw, kinds)
+        self._priorities = WorkloadPriorities.read(raw)
         self._taken = {Reference.read(each) for each in raw if each.get("kind") in ("Pod", "PodGroup")}
         self.has_queues = any(kind_key(each) == _QUEUES for each in raw)
         with_pods = {ref for each in raw if each.get("kind") == "Pod" for ref in self._owners.chain(each)}
@@ -124,6 +126,7 @@ class Population:
 
     def _link(self, workload: Document, owners: Iterable[Document]) -> None:
         workload["metadata"]["ownerReferences"] = [*map(_reference, owners)]
+        self._priorities.fill_in(workload)
         self.documents.append(workload)
 
     def _add_pods(self, raw: Iterable[Document], with_workload: set[Reference]) -> None:

@@ -80,7 +80,11 @@ def read_submitted(
         uneven += not even
         unused += [left] if left else []
     notes = [f"{counted(uneven, 'job')} with pods of different sizes: each pod counts as the largest"]
-    notes = [*notes[: bool(uneven)], *completing.notes(), *_left_out(sources, kinds, unused)]
+    notes = [
+        *notes[: bool(uneven)],
+        *(each.removesuffix(".") for each in completing.notes()),
+        *_left_out(sources, kinds, unused),
+    ]
     return Trace(jobs=tuple(sorted(found, key=lambda job: job.submit)), notes=tuple(notes))
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from reprieve.admission import WorkloadPriorities
 from reprieve.config import Configuration
 from reprieve.jobs import (
     Asking,
@@ -57,6 +58,9 @@ def with_workloads(documents: list[Document | Source], config: Configuration) ->
     ]
     groups, asking, notes = _of_pods(documents, kinds, owners)
     new = [*(each for _, askers in made for each in askers), *asking]
+    priorities = WorkloadPriorities.read(everything) if new else WorkloadPriorities()
+    for each in new:
+        priorities.fill_in(each.workload)
     given = {*map(Reference.read, everything)} if owners else set()
     names = {key: str(owner) for owner, key in owners.items() if owner in given}
     names |= {Reference.read(each.workload).key: each.who for each in new}

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 
 import msgspec
 
+from reprieve.admission import WorkloadPriorities
 from reprieve.controllers.quota.group_shape import asks_for_others, is_living, runs
 from reprieve.controllers.quota.groups import create, obey, queue_again, remove_running, waits
 from reprieve.controllers.quota.job_shape import (
@@ -17,7 +18,6 @@ from reprieve.controllers.quota.job_shape import (
     owned_workload,
     same_demand,
 )
-from reprieve.controllers.quota.priorities import Priorities
 from reprieve.jobs import (
     JobKind,
     JobKinds,
@@ -48,7 +48,7 @@ async def reconcile_crew(
     raw: Document | None,
     workload: Workload | None,
     flavors: Mapping[str, ResourceFlavor],
-    priorities: Priorities,
+    priorities: WorkloadPriorities,
     kinds: JobKinds,
     schedulers: Collection[str] = (),
 ) -> None:
@@ -90,7 +90,7 @@ def _kind(maker: Document, kinds: JobKinds) -> JobKind:
 
 
 async def _create_for_maker(
-    client: Client, crew: Crew, wanted: list[Document], priorities: Priorities, kinds: JobKinds
+    client: Client, crew: Crew, wanted: list[Document], priorities: WorkloadPriorities, kinds: JobKinds
 ) -> None:
     """As soon as its templates hold the pods that they make."""
     maker = crew.maker
@@ -105,7 +105,9 @@ async def _create_for_maker(
     await create(client, owned_workload(name, maker, [reference], wanted, priority))
 
 
-async def _create_for_pods(client: Client, crew: Crew, pods: list[Pod], priorities: Priorities) -> None:
+async def _create_for_pods(
+    client: Client, crew: Crew, pods: list[Pod], priorities: WorkloadPriorities
+) -> None:
     first = min(pods, key=lambda pod: pod.name)
     priority = priorities.resolve(first.metadata.labels, first.spec.priority_class_name)
     sets = group_pod_sets(group_total(pods), pods)

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 
 import msgspec
 
+from reprieve.admission import WorkloadPriorities
 from reprieve.controllers.quota.group_shape import (
     additions,
     asks_for_others,
@@ -20,7 +21,6 @@ from reprieve.controllers.quota.group_shape import (
     to_be_given,
 )
 from reprieve.controllers.quota.job_shape import controller_reference, owned_workload
-from reprieve.controllers.quota.priorities import Priorities
 from reprieve.controllers.quota.ranks import selectors
 from reprieve.jobs import group_pod_sets, workload_name
 from reprieve.kube import KUEUE_WORKLOADS, POD_GROUPS, PODS, ApiError, Client
@@ -43,7 +43,7 @@ async def reconcile_group(
     pods: list[Pod],
     workload: Workload | None,
     flavors: Mapping[str, ResourceFlavor],
-    priorities: Priorities,
+    priorities: WorkloadPriorities,
     schedulers: Collection[str] = (),
 ) -> None:
     """Bring the pods of one group in line with its workload; create it when there are enough pods.
@@ -105,7 +105,9 @@ def waits(workload: Workload) -> bool:
     return known.isdisjoint((well_known.QUOTA_RESERVED, well_known.EVICTED, well_known.FINISHED))
 
 
-async def _create_workload(client: Client, group: PodGroup, pods: list[Pod], priorities: Priorities) -> None:
+async def _create_workload(
+    client: Client, group: PodGroup, pods: list[Pod], priorities: WorkloadPriorities
+) -> None:
     owner = msgspec.to_builtins(group)
     pod_class = group.spec.priority_class_name or pods[0].spec.priority_class_name
     priority = priorities.resolve(group.metadata.labels, pod_class)

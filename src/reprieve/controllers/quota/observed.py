@@ -12,10 +12,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from reprieve.admission import WorkloadPriorities
 from reprieve.controllers import revision_of
 from reprieve.controllers.quota.lifecycle import with_closed_gate
 from reprieve.controllers.quota.owners import Owners, Touch
-from reprieve.controllers.quota.priorities import Priorities
 from reprieve.fleet import Lease, LeaseState, gate_is_open, key_of, lease_of
 from reprieve.jobs import JobKinds
 from reprieve.kube import Change
@@ -62,7 +62,7 @@ class Observed:
         self.nodes: dict[str, Node] = {}
         self.placed: dict[str, dict[str, Pod]] = {}
         """Pods that name the workload whose domains they get, by its key."""
-        self.priorities = Priorities()
+        self.priorities = WorkloadPriorities()
         self._runtime_classes: dict[str, RuntimeClass] = {}
         self.queue_documents: dict[str, Document] = {}
         self.local_queue_documents: dict[str, Document] = {}

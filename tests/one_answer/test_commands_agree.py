@@ -1,0 +1,101 @@
+"""One question, several commands: the same manifests get the same answer from each.
+
+The cases were found where commands contradicted each other. Each answer is the one of a live cluster.
+"""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from click.testing import CliRunner, Result
+
+from reprieve.cli import main
+
+CASES = Path(__file__).with_name("cases")
+NOW = "2026-11-18T12:00:00Z"
+
+
+def ask(command: str, case: str, *more: str) -> Result:
+    (path,) = CASES.glob(f"{case}-*.yaml")
+    moment = () if command == "explain" else ("--now", NOW)
+    result = CliRunner().invoke(main, [command, *more, "-f", str(path), *moment, "-o", "json"])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.output
+    return result
+
+
+def data(result: Result) -> Any:
+    return json.loads(result.stdout)
+
+
+class Case(NamedTuple):
+    name: str
+    target: str
+    starts: bool
+    """Now, by itself or after a preemption."""
+    victims: int = 0
+
+
+NODES = [
+    Case("03a", "pod/default/p", starts=False),
+    Case("03b", "pod/default/x", starts=True, victims=1),
+    Case("03c", "job/default/j", starts=False),
+    Case("04a", "pod/default/p", starts=False),
+    Case("05a", "pod/default/x", starts=True),
+    Case("05b", "pod/default/p", starts=True),
+    Case("15", "pod/default/p", starts=True),
+    Case("16a", "job/default/j", starts=False),
+    Case("16b", "job/default/j", starts=False),
+    Case("19b", "statefulset/default/s", starts=True),
+]
+
+
+def planned(case: Case) -> tuple[bool, int]:
+    answer = data(ask("plan", case.name, "--for", case.target))
+    plans = answer.get("plans", [answer])
+    return answer["outcome"] in ("scheduled", "preempts"), sum(len(each["victims"]) for each in plans)
+
+
+@pytest.mark.parametrize("case", NODES, ids=lambda case: case.name)
+def test_a_plan_says_what_happens_on_the_nodes(case: Case) -> None:
+    assert planned(case) == (case.starts, case.victims)
+    assert ask("plan", case.name, "--for", case.target).exit_code == (0 if case.starts else 1)
+
+
+@pytest.mark.parametrize("case", NODES, ids=lambda case: case.name)
+def test_a_forecast_says_the_same_as_the_plan(case: Case) -> None:
+    result = ask("when", case.name, case.target)
+    answer = data(result)
+    assert (answer["outcome"] == "now", len(answer["victims"])) == (case.starts, case.victims)
+    assert result.exit_code == (0 if case.starts else 1)
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in NODES if case.target.startswith("pod/")], ids=lambda c: c.name
+)
+def test_an_explanation_does_not_contradict_the_plan(case: Case) -> None:
+    answer = data(ask("explain", case.name, case.target))
+    fits_now = any("fits now" in line for line in answer["wouldHelp"])
+    assert fits_now == (case.starts and not case.victims)
+
+
+@pytest.mark.parametrize("name", ["01a", "01b", "01c", "02"])
+def test_the_more_important_job_gets_the_quota(name: str) -> None:
+    """Its class was read, and no priority was made of it: all jobs were equal, and the first one won."""
+    admitted = data(ask("admit", name))["admitted"]
+    assert [key for key in admitted if key.endswith("a") or "-a" in key] == []
+    assert len(admitted) == 1
+    assert data(ask("when", name, "job/default/b"))["outcome"] == "now"
+
+
+def test_the_overhead_of_a_runtime_class_counts_for_quota_everywhere() -> None:
+    for name, target in (("04b", "workload/default/w"), ("04c", "job/default/j")):
+        assert data(ask("admit", name))["admitted"] == {}, name
+        assert data(ask("when", name, target))["outcome"] != "now", name
+
+
+@pytest.mark.parametrize("name", ["03c", "04c"])
+def test_a_simulation_counts_what_a_server_adds(name: str) -> None:
+    (path,) = CASES.glob(f"{name}-*.yaml")
+    result = CliRunner().invoke(main, ["simulate", "--trace", str(path), "-f", str(path), "-o", "json"])
+    assert all(each["ended"] == 0 for each in json.loads(result.stdout)["configurations"])
