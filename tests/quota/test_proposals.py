@@ -159,3 +159,7 @@ def test_without_fungibility_a_flavor_that_fits_is_better_than_one_that_must_pre
     answer = plan(*STANDARD_AND_SPOT, cq, low, workload("new", 4, 9), config=config)
     assert answer["flavors"] == {"main": {"cpu": "spot"}}
     assert answer["victims"] == []
+    also = reserved(workload("also", 4, 1), "cq", "spot")
+    full = plan(*STANDARD_AND_SPOT, cq, low, also, workload("new", 4, 9), config=config)
+    assert full["flavors"] == {"main": {"cpu": "standard"}}
+    assert [each["workload"] for each in full["victims"]] == ["default/low"], "the first of equally good ones"

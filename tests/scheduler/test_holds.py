@@ -227,3 +227,18 @@ def test_after_a_binding_that_failed_the_turn_may_be_anothers() -> None:
     world.fail("404 node not found")
     world.wait(30)
     assert len(world.running()) == 1
+
+
+def test_after_a_binding_that_failed_a_pod_whose_quota_another_has_meanwhile_waits() -> None:
+    world = a_world(a_job(), a_workload(*ADMITTED, count=2), pod_of_job("j-0"), pod_of_job("j-1"))
+    world.hold = lambda action: isinstance(action, Bind)
+    world.run()
+    world.hold = lambda action: False
+    first, second = world.held
+    world.add(a_workload(*ADMITTED, count=1))
+    world.held = [second]
+    world.release()
+    world.held = [first]
+    world.fail("404 node not found")
+    world.wait(30)
+    assert world.running() == ["j-1"]
