@@ -156,10 +156,6 @@ ROWS = [
         sentences.foreign_fields_not_read(["spec.queue"]),
         "Note: of pod groups of other schedulers not read: spec.queue.",
     ),
-    (
-        sentences.no_room_for_nominated(["ml/p"]),
-        "Note: no room is kept for waiting pods that were nominated elsewhere: ml/p.",
-    ),
     (sentences.amounts_above_most(["n"]), "Warning: amounts above 2^53 count as 2^53: n."),
     # what is not among the objects
     (

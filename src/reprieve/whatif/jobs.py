@@ -35,7 +35,13 @@ from reprieve.whatif.claims import take
 from reprieve.whatif.group_kinds import with_group_kinds
 from reprieve.whatif.notes import NODE_KINDS, take_notes, waits_for_quota
 from reprieve.whatif.owners import with_owners
-from reprieve.whatif.pods import cluster_of, completed_objects, refuse_old_links, refuse_unknown_class
+from reprieve.whatif.pods import (
+    cluster_of,
+    completed_objects,
+    keep_nominations,
+    refuse_old_links,
+    refuse_unknown_class,
+)
 from reprieve.whatif.warnings import about_pods, warnings
 
 JobOutcome = Literal["scheduled", "preempts", "partial", "unschedulable"]
@@ -98,6 +104,7 @@ def plan_job(
         cluster = cluster_of(others, config, expansion.views())
     else:
         cluster = cluster_of(completed.stored, config)
+    keep_nominations(cluster)
     plans, fits = _plans(cluster, expansion, completed.refused, config, now)
     plans = [with_owners(plan, expanded) for plan in plans]
     first = [Reference.read(pods[0]).key for pods in expansion.pods.values() if pods]

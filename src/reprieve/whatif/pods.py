@@ -57,6 +57,7 @@ def plan_unit(
     if for_ in completed.refused:
         return _not_created(for_, completed.refused[for_], config, (*missing, *notes.sentences))
     cluster = cluster_of(completed.stored, config)
+    keep_nominations(cluster, for_)
     refuse_unknown_class(cluster, for_)
     plan = decide(cluster, for_, config, ticks(now), alternatives=True)
     plan = with_owners(with_lost_hours(View(cluster, config, ticks(now)), plan), documents)
@@ -104,11 +105,7 @@ def load(
     """A cluster of these objects; sentences about what else they refer to go into `missing`.
 
     `config`: its gates say which kinds exist; without it all of them do. `pods` are decoded already.
-
-    kube-scheduler knows the nomination of a pod that is in its queue, and only then: that pod counts on its
-    node for all of lower or equal priority. Manifests do not say who is in whose queue, so no capacity is
-    kept for nominated pods, and the plan says so. Those with volumes do count: a slot that is about to be
-    used is not given away.
+    Nominations do not count before `keep_nominations`.
     """
     completed = completed_objects(objects, missing)
     return cluster_of(completed.stored, config, pods)
@@ -138,14 +135,46 @@ def cluster_of(
         seen.add(identity)
         _check(each)
     cluster.set_all(views)
-    for row in cluster.storage.pods:
-        if cluster.pods.node[row] == NOWHERE and cluster.pods.info[row].nominated_node:
-            cluster.nominate(cluster.pods.keys[row], cluster.pods.info[row].nominated_node)
     for kind, namespace, name, selector in _owners(map(document_of, documents)):
         cluster.set_owner(kind, namespace, name, selector)
     if config is not None and not config.gate("CompositePodGroup"):
         _without_trees(cluster)
     return cluster
+
+
+def keep_nominations(cluster: Cluster, for_: Reference | None = None) -> None:
+    """Waiting pods count on the node that they are nominated for, for all that are not more important: they
+    are in the queue of their scheduler, as on a live cluster. Those of the unit itself are placed anew.
+    """
+    pods = cluster.pods
+    nominated = {
+        row: pods.info[row].nominated_node
+        for row in pods.row_of.values()
+        if pods.info[row].nominated_node and pods.node[row] == NOWHERE
+    }
+    if nominated and for_ is not None:
+        for row in _members(cluster, for_):
+            nominated.pop(row, None)
+    for row, node in nominated.items():
+        cluster.nominate(pods.keys[row], node)
+
+
+def _members(cluster: Cluster, unit: Reference) -> set[int]:
+    """The rows of the pods that are planned together."""
+    groups = cluster.groups
+    if unit.kind == "Pod":
+        row = cluster.pods.row_of.get(unit.key, -1)
+        number = int(cluster.pods.group[row]) if row >= 0 else -1
+        return {row} if number < 0 else {*groups.members[number]}  # it is planned with its group
+    numbers = groups.trees.number_of if unit.kind == "CompositePodGroup" else groups.number_of
+    left = [numbers[unit.key]] if unit.key in numbers else []
+    seen: set[int] = set()  # nothing keeps groups from naming each other in a circle
+    while left:
+        number = left.pop()
+        if number not in seen:
+            seen.add(number)
+            left += groups.trees.children(number)
+    return {row for number in seen for row in groups.members[number]}
 
 
 def with_templates(

@@ -196,10 +196,6 @@ def foreign_fields_not_read(fields: Sequence[str]) -> str:
     return f"Note: of pod groups of other schedulers not read: {some(fields, _NAMED)}."
 
 
-def no_room_for_nominated(pods: Sequence[str]) -> str:
-    return f"Note: no room is kept for waiting pods that were nominated elsewhere: {some(pods, _NAMED)}."
-
-
 def amounts_above_most(names: Sequence[str]) -> str:
     return f"Warning: amounts above 2^53 count as 2^53: {some(names, _NAMED)}."
 

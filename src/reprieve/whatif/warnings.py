@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from reprieve.cluster import LOST, MAX_AMOUNT, NOWHERE, Cluster, missing_classes
+from reprieve.cluster import LOST, MAX_AMOUNT, Cluster, missing_classes
 from reprieve.config import Configuration
 from reprieve.objects import (
     Document,
@@ -44,7 +44,6 @@ def warnings(cluster: Cluster) -> list[str]:
         *_groupless(cluster),
         *_classless(cluster),
         *_absurd(cluster),
-        *_nominated(cluster),
     ]
 
 
@@ -199,14 +198,3 @@ def _absurd(cluster: Cluster) -> list[str]:
     )
     names = [*huge, *(cluster.pods.keys[row] for row in rows)]
     return [sentences.amounts_above_most(names)] if names else []
-
-
-def _nominated(cluster: Cluster) -> list[str]:
-    waiting = [
-        cluster.pods.keys[row]
-        for row in cluster.pods.row_of.values()
-        if cluster.pods.info[row].nominated_node
-        and cluster.pods.node[row] == NOWHERE
-        and row not in cluster.storage.pods
-    ]
-    return [sentences.no_room_for_nominated(waiting)] if waiting else []
