@@ -11,6 +11,7 @@ from reprieve.config import Configuration
 from reprieve.controllers import quota
 from reprieve.dashboard import feed
 from reprieve.kube import (
+    ADMISSION_KINDS,
     CLAIMS,
     JOBS,
     QUOTA_KINDS,
@@ -284,8 +285,7 @@ def test_the_page_gets_its_rights_and_its_token_only_where_it_is_wanted():
         for rule in rules([], dashboard=True)
         for resource in rule["resources"]
     }
-    shown = {
-        (resource.group, resource.plural) for resource in (*feed.WATCHED, *SCHEDULER_KINDS, *QUOTA_KINDS)
-    }
+    asked = (*feed.WATCHED, *SCHEDULER_KINDS, *QUOTA_KINDS, *ADMISSION_KINDS)
+    shown = {(resource.group, resource.plural) for resource in asked}
     assert read == shown | {("scheduling.reprieve.dev", "podgroups"), ("", "events")}  # events: for the why
     assert {verb for rule in rules([], dashboard=True) for verb in rule["verbs"]} == {"list", "watch"}

@@ -6,18 +6,20 @@ from pathlib import Path
 from typing import Any
 
 from reprieve.kube.client import INTERACTIVE_ATTEMPTS, Client
-from reprieve.kube.resources import QUOTA_KINDS, SCHEDULER_KINDS, Resource
+from reprieve.kube.resources import ADMISSION_KINDS, QUOTA_KINDS, SCHEDULER_KINDS, Resource
+
+_DECIDING = tuple(dict.fromkeys((*SCHEDULER_KINDS, *QUOTA_KINDS, *ADMISSION_KINDS)))
 
 
 async def dump_cluster(client: Client) -> list[bytes]:
     """Every object that a decision can depend on, as JSON for another process: a List on each line."""
-    return await client.dump_all(SCHEDULER_KINDS + QUOTA_KINDS)
+    return await client.dump_all(_DECIDING)
 
 
 def read_cluster(
     kubeconfig: str | Path | None = None,
     context: str | None = None,
-    kinds: Iterable[Resource] = SCHEDULER_KINDS + QUOTA_KINDS,
+    kinds: Iterable[Resource] = _DECIDING,
 ) -> list[dict[str, Any]]:
     """The same as raw documents, without those of kinds not served. Connects as kubectl would, only reads."""
 

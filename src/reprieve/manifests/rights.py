@@ -118,7 +118,8 @@ RULES: dict[str, tuple[Rule, ...]] = {
 
 DASHBOARD = (
     _rule("", ["Node", "Pod"], *FOLLOW),
-    _rule("", ["Namespace", "LimitRange", "Event"], "list"),
+    _rule("", ["Namespace", "LimitRange", "ResourceQuota", "Event"], "list"),
+    _rule("node.k8s.io", ["RuntimeClass"], "list"),
     _rule("", ["PersistentVolume", "PersistentVolumeClaim"], "list"),
     _rule("policy", ["PodDisruptionBudget"], "list"),
     _rule(STORAGE, STORAGE_KINDS, "list"),
