@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from reprieve.cli import main
+from reprieve.whatif import sentences
 
 CASES = Path(__file__).with_name("cases")
 NOW = "2026-11-18T12:00:00Z"
@@ -86,6 +87,28 @@ def test_the_more_important_job_gets_the_quota(name: str) -> None:
     assert [key for key in admitted if key.endswith("a") or "-a" in key] == []
     assert len(admitted) == 1
     assert data(ask("when", name, "job/default/b"))["outcome"] == "now"
+
+
+def test_a_version_that_is_not_read_is_refused_by_all() -> None:
+    for command in ("plan", "when"):
+        result = ask(command, "13")
+        assert result.exit_code == 2
+        assert "apiVersion: version 'v2' is not one of v1" in result.output, command
+
+
+def test_pods_without_their_group_wait_for_it() -> None:
+    """They were passed over: "nothing waits for a node"."""
+    plans = data(ask("plan", "23"))["items"]
+    assert {(each["for"], each["outcome"]) for each in plans} == {
+        ("Pod/default/a", "gated"),
+        ("Pod/default/b", "gated"),
+    }
+    assert {each["outcome"] for each in data(ask("when", "23"))["items"]} == {"never"}
+
+
+def test_a_victim_whose_class_is_missing_is_named_also_for_a_job() -> None:
+    reasons = data(ask("plan", "18", "--for", "job/default/j"))["reasons"]
+    assert sentences.priority_classes_are_missing(["zzz"]) in reasons
 
 
 def test_the_overhead_of_a_runtime_class_counts_for_quota_everywhere() -> None:

@@ -24,6 +24,7 @@ from reprieve.objects import (
     decode_as,
     group_key,
     raw,
+    refuse_unread_version,
     unknown_names,
     well_known,
 )
@@ -78,6 +79,7 @@ class Expansion(msgspec.Struct, frozen=True, kw_only=True):
 
 def expand(document: Document, kinds: JobKinds, others: Iterable[Document] = ()) -> Expansion:
     """Raises `InvalidObject` with the path in the job that the user wrote."""
+    refuse_unread_version(document)
     kind, others = kinds.find(document), list(others)
     sets = pod_sets(document, kinds, others)
     assert kind is not None

@@ -88,7 +88,15 @@ from reprieve.objects.documents import (
 )
 from reprieve.objects.domains import Domain, Placement, compressed, expanded, merged
 from reprieve.objects.errors import InvalidObject, ReprieveError, UnreadableInput
-from reprieve.objects.kinds import KINDS, STAND_IN_GROUP, TABLE, Kind, kind_key, resource_name
+from reprieve.objects.kinds import (
+    KINDS,
+    STAND_IN_GROUP,
+    TABLE,
+    Kind,
+    kind_key,
+    refuse_unread_version,
+    resource_name,
+)
 from reprieve.objects.kueue import (
     Admission,
     AdmissionCheck,
@@ -372,6 +380,7 @@ __all__ = [
     "qos_class",
     "raw",
     "read_documents",
+    "refuse_unread_version",
     "resource_name",
     "review",
     "scan_documents",

@@ -16,7 +16,7 @@ from reprieve.objects.collector import collector_off
 from reprieve.objects.defaults.views import AS_STORED
 from reprieve.objects.documents import Source, read_documents, taken_apart
 from reprieve.objects.errors import InvalidObject, UnreadableInput
-from reprieve.objects.kinds import KINDS, TABLE, group_version, kind_key, unread_version
+from reprieve.objects.kinds import KINDS, TABLE, group_version, kind_key, refuse_unread_version
 from reprieve.objects.kueue import ClusterQueue
 from reprieve.objects.kueue import Workload as QuotaWorkload
 from reprieve.objects.meta import Document, Object
@@ -169,9 +169,7 @@ def _view_of(document: Document) -> type[Object]:
         raise InvalidObject(
             "kind", document["kind"], f"{document['apiVersion']} {document['kind']} is not known here"
         )
-    version = group_version(document)[1]
-    if version not in TABLE[key].versions:
-        raise InvalidObject("apiVersion", document["apiVersion"], unread_version(key, version))
+    refuse_unread_version(document)
     return KINDS[key]
 
 

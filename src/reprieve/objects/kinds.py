@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from reprieve.objects import batch, core, devices, kueue, policy, scheduling, storage, well_known
+from reprieve.objects.errors import InvalidObject
 from reprieve.objects.meta import Document, Object
 
 _POD_GROUP_VERSIONS = ("v1beta1", "v1alpha3", "v1alpha2")
@@ -165,6 +166,13 @@ _ONCE_READ = {
     ),
 }
 """What became of versions that had another model."""
+
+
+def refuse_unread_version(document: Document) -> None:
+    """Of a kind that decisions read: another version may mean something else by the same words."""
+    key, version = kind_key(document), group_version(document)[1]
+    if key in KINDS and version not in TABLE[key].versions:
+        raise InvalidObject("apiVersion", document.get("apiVersion"), unread_version(key, version))
 
 
 def unread_version(key: tuple[str, str], version: str) -> str:

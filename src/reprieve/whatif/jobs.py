@@ -105,11 +105,12 @@ def plan_job(
     else:
         cluster = cluster_of(completed.stored, config)
     keep_nominations(cluster)
+    doubts = warnings(cluster)  # before victims leave: they may be whom a warning is about
     plans, fits = _plans(cluster, expansion, completed.refused, config, now)
     plans = [with_owners(plan, expanded) for plan in plans]
     first = [Reference.read(pods[0]).key for pods in expansion.pods.values() if pods]
     rows = [cluster.pods.row_of[key] for key in first if key in cluster.pods.row_of]
-    found = [*warnings(cluster), *about_pods(cluster, rows, plans, expanded, config)] if plans else []
+    found = [*doubts, *about_pods(cluster, rows, plans, expanded, config)] if plans else []
     told = [*_hints(job, expansion, config), *found, *missing]
     answer = JobPlan(
         for_=str(for_),
@@ -169,13 +170,18 @@ def targets_in(
         for owner in (each.get("metadata") or {}).get("ownerReferences") or ()
     }
     groups = {group_key(each) for each in documents if each.get("kind") == "Pod" and _waits(each)}
+    there = {
+        Reference.read(each).key
+        for each in (*map(document_of, everything), *documents)
+        if kind_key(each) == (well_known.SCHEDULING_API, "PodGroup")
+    }
 
     def is_new(each: Document, reference: Reference) -> bool:
         if kinds.find(each) is not None:
             return reference not in owners and not _controlled(each) and ending(each, kinds) is None
         match kind_key(each):
             case ("", "Pod"):
-                return _waits(each) and not group_key(each)
+                return _waits(each) and group_key(each) not in there
             case (well_known.SCHEDULING_API, "PodGroup"):
                 return reference.key in groups
             case (well_known.KUEUE_API, "Workload"):
