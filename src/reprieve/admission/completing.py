@@ -27,6 +27,8 @@ from reprieve.objects import (
     well_known,
 )
 
+_MOST = ("Pod", "Node")
+"""What most documents are: done with first."""
 _CLAIM = ("", "PersistentVolumeClaim")
 _WORKLOAD = (well_known.KUEUE_API, "Workload")
 _TEMPLATE = (well_known.DEVICE_API, "ResourceClaimTemplate")
@@ -64,8 +66,7 @@ def complete(
 
 def is_new(pod: Document) -> bool:
     """Whether no server has stored the pod."""
-    meta, spec = pod.get("metadata") or {}, pod.get("spec") or {}
-    return pod.get("kind") == "Pod" and not meta.get("uid") and not spec.get("nodeName")
+    return not (pod.get("metadata") or {}).get("uid") and not (pod.get("spec") or {}).get("nodeName")
 
 
 def has_claims(pod: Document) -> bool:
@@ -97,6 +98,8 @@ class Completing:
         self._known: set[Reference] = set()
         storage_classes, documents = [], list(documents)
         for each in documents:
+            if each.get("kind") in _MOST:
+                continue
             match kind_key(each):
                 case ("", "LimitRange"):
                     self._add_range(each)
@@ -140,9 +143,14 @@ class Completing:
         )
 
     def completed(self, given: Document | Source) -> Document | Source:
-        document = document_of(given)
-        if document.get("kind") == "Pod":
-            found = self._pod(document) if is_new(document) else document
+        document = given.document if isinstance(given, Source) else given
+        kind = document.get("kind")
+        if kind == "Pod":
+            if not is_new(document):
+                return given
+            found = self._pod(document)
+        elif kind == "Node":
+            return given
         elif kind_key(document) == _CLAIM:
             found = self._with_class(document)
         elif kind_key(document) == _WORKLOAD:

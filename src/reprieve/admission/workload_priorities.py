@@ -9,6 +9,7 @@ from reprieve.objects import Document, PriorityClass, PriorityClasses, decode, k
 
 _WORKLOAD_CLASS = (well_known.KUEUE_API, "WorkloadPriorityClass")
 _POD_CLASS = (well_known.SCHEDULING_API, "PriorityClass")
+_KINDS = (_WORKLOAD_CLASS[1], _POD_CLASS[1])
 
 
 class WorkloadPriorities:
@@ -23,6 +24,8 @@ class WorkloadPriorities:
         """The classes among the documents."""
         found = cls()
         for each in documents:
+            if each.get("kind") not in _KINDS:
+                continue
             if kind_key(each) == _WORKLOAD_CLASS:
                 found.workload_classes[str(raw.at(each, "metadata", "name"))] = int(each.get("value") or 0)
             elif kind_key(each) == _POD_CLASS:
