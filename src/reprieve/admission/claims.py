@@ -26,18 +26,18 @@ def ephemeral_claim(pod: Document, volume: Document) -> Document | None:
     template = raw.at(volume, "ephemeral", "volumeClaimTemplate")
     if not template:
         return None
-    meta, given = pod["metadata"], template.get("metadata") or {}
+    meta, given = pod["metadata"], raw.mapping(template, "metadata")
     return {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
         "metadata": {
-            "name": f"{meta['name']}-{volume['name']}",
+            "name": f"{meta['name']}-{volume.get('name', '')}",
             "namespace": meta["namespace"],
             "labels": dict(given.get("labels") or {}),
             "annotations": dict(given.get("annotations") or {}),
             "ownerReferences": [owner_of(pod)],
         },
-        "spec": template.get("spec") or {},
+        "spec": raw.mapping(template, "spec"),
     }
 
 
@@ -46,7 +46,7 @@ def device_claim(owner: Document, name: str, template: Document) -> Document:
 
     It has no name yet, only the beginning of one (`metadata.generateName`).
     """
-    meta, given = owner["metadata"], raw.at(template, "spec", "metadata", default={})
+    meta, given = owner["metadata"], raw.mapping(template, "spec", "metadata")
     return {
         "apiVersion": "resource.k8s.io/v1",
         "kind": "ResourceClaim",
@@ -57,7 +57,7 @@ def device_claim(owner: Document, name: str, template: Document) -> Document:
             "annotations": {**(given.get("annotations") or {}), POD_CLAIM_NAME: name},
             "ownerReferences": [owner_of(owner)],
         },
-        "spec": raw.at(template, "spec", "spec", default={}),
+        "spec": raw.mapping(template, "spec", "spec"),
     }
 
 
@@ -72,8 +72,8 @@ def default_class(classes: Iterable[Document]) -> str:
         created = time_or_none(meta.get("creationTimestamp"))
         return (-created.timestamp() if created else 0.0), str(meta.get("name"))
 
-    marked = [each["metadata"] for each in classes if is_default(each)]
-    return str(min(marked, key=order)["name"]) if marked else ""
+    marked = [raw.mapping(each, "metadata") for each in classes if is_default(each)]
+    return str(min(marked, key=order).get("name", "")) if marked else ""
 
 
 def is_default(storage_class: Document) -> bool:
@@ -82,5 +82,5 @@ def is_default(storage_class: Document) -> bool:
 
 def needs_class(claim: Document) -> bool:
     """Whether a claim gets the default class: one that says `storageClassName: ""` wants none."""
-    spec = claim.get("spec") or {}
+    spec = raw.mapping(claim, "spec")
     return spec.get("storageClassName") is None and not spec.get("volumeName")

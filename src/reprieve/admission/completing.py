@@ -16,10 +16,13 @@ from reprieve.admission.claims import default_class, device_claim, ephemeral_cla
 from reprieve.admission.workload_priorities import WorkloadPriorities
 from reprieve.objects import (
     Document,
+    InvalidObject,
     Reference,
+    ReprieveError,
     Source,
     decode,
     document_of,
+    exact,
     group_key,
     kind_key,
     on_write,
@@ -117,9 +120,11 @@ class Completing:
                     self._known.add(Reference.read(each))
         self._default_class = default_class(storage_classes)
         self._priorities = WorkloadPriorities.read(documents)
-        if self._quotas:
-            self._quotas = {name: [_counted(each, documents, now) for each in quotas]
-                            for name, quotas in self._quotas.items()}  # fmt: skip
+        if now is not None:
+            self._quotas = {
+                name: [_counted(each, documents, now) for each in quotas]
+                for name, quotas in self._quotas.items()
+            }
 
     def notes(self) -> list[str]:
         given = self._requests_given.items()
@@ -172,11 +177,12 @@ class Completing:
             return document
         decode(document)  # a mistake in it is told with its path
         pod = deepcopy(document)
-        pod["metadata"]["namespace"] = ref.namespace
+        raw.section(pod, "metadata")["namespace"] = ref.namespace
+        raw.section(pod, "spec")
         problems = [self._add_runtime(pod, ref, runtime)] if runtime else []
         if ranges or quotas:
-            before = _requests(pod)
             on_write(pod)
+            before = _requests(pod)
             limit_ranges.fill_in(pod, ranges.values())
             if ranges and _requests(pod) != before:
                 self._requests_given.setdefault(tuple(ranges), []).append(str(ref))
@@ -189,7 +195,7 @@ class Completing:
         for volume in raw.items(pod, "spec", "volumes"):
             template = raw.at(volume, "ephemeral", "volumeClaimTemplate")
             if template and self._default_class and needs_class(template):
-                template["spec"] = {**(template.get("spec") or {}), "storageClassName": self._default_class}
+                template["spec"] = {**raw.mapping(template, "spec"), "storageClassName": self._default_class}
         if makes_claims:
             self._make_claims(pod, ref)
         return pod
@@ -203,10 +209,11 @@ class Completing:
         return runtime_classes.complete(pod, self._runtimes[name])
 
     def _charge(self, pod: Document, quotas: Iterable[Document]) -> list[str]:
-        assert self._now is not None or not quotas
+        if self._now is None:
+            return []
         charges = []
         for quota in quotas:
-            problem, used = resource_quotas.charge(quota, "pods", pod, None, self._now)  # type: ignore[arg-type]
+            problem, used = resource_quotas.charge(quota, "pods", pod, None, self._now)
             if problem:
                 return [problem]
             charges.append((quota, used))
@@ -235,7 +242,7 @@ class Completing:
     def _with_class(self, claim: Document) -> Document:
         if not self._default_class or not needs_class(claim):
             return claim
-        return {**claim, "spec": {**(claim.get("spec") or {}), "storageClassName": self._default_class}}
+        return {**claim, "spec": {**raw.mapping(claim, "spec"), "storageClassName": self._default_class}}
 
     # -- claims --------------------------------------------------------------------------------------------
 
@@ -251,8 +258,7 @@ class Completing:
                 volume = {"name": volume.get("name"), "persistentVolumeClaim": {"claimName": name}}
             volumes.append(volume)
         pod["spec"]["volumes"] = volumes
-        status = pod.get("status") or {}
-        known = status.get("resourceClaimStatuses") or []
+        status, known = raw.mapping(pod, "status"), raw.items(pod, "status", "resourceClaimStatuses")
         made = [*self._from_templates(pod, ref, {each.get("name") for each in known})]
         if made:
             pod["status"] = {**status, "resourceClaimStatuses": [*known, *made]}
@@ -286,15 +292,15 @@ def _requests(pod: Document) -> list[Any]:
     return [raw.at(each, "resources", "requests", default={}) for each in containers]
 
 
-def _counted(quota: Document, documents: Iterable[Document], now: datetime | None) -> Document:
+def _counted(quota: Document, documents: Iterable[Document], now: datetime) -> Document:
     """A copy with a status: where nobody has counted yet, what the stored pods of the namespace use."""
-    assert now is not None
-    status = quota.get("status") or {}
-    hard = status.get("hard") or raw.at(quota, "spec", "hard", default={})
-    used = status.get("used")
+    status, ref = raw.mapping(quota, "status"), Reference.read(quota)
+    hard = raw.mapping(status, "hard") or raw.mapping(quota, "spec", "hard")
+    used = raw.mapping(status, "used") or None
+    for path, amounts in (("spec.hard", hard), ("status.used", used or {})):
+        _refuse_wrong_amounts(amounts, path, ref)
     if used is None:
-        names, namespace = resource_quotas.parse(hard), Reference.read(quota).namespace
-        total = dict.fromkeys(names, 0)
+        total, namespace = dict.fromkeys(map(str, hard), 0), ref.namespace
         for each in documents:
             if each.get("kind") != "Pod" or is_new(each) or Reference.read(each).namespace != namespace:
                 continue
@@ -304,3 +310,11 @@ def _counted(quota: Document, documents: Iterable[Document], now: datetime | Non
                         total[name] += number
         used = resource_quotas.show(total)
     return {**quota, "status": {**status, "hard": hard, "used": dict(used)}}
+
+
+def _refuse_wrong_amounts(amounts: Document, path: str, ref: Reference) -> None:
+    for name, quantity in amounts.items():
+        try:
+            exact(quantity if isinstance(quantity, str | int | float) else str(quantity))
+        except ReprieveError as error:
+            raise InvalidObject(f"{path}[{name}]", quantity, str(error), str(ref)) from error

@@ -202,7 +202,7 @@ def charge(
     quota: Document, storage_key: str, document: Document, old: Document | None, now: datetime
 ) -> Charge:
     """What a new or changed object would use of the quota, on top of what its status says is used."""
-    name, status = quota["metadata"]["name"], quota.get("status") or {}
+    name, status = raw.at(quota, "metadata", "name", default=""), quota.get("status") or {}
     hard, used = parse(status.get("hard") or {}), parse(status.get("used") or {})
     names = concerns(storage_key, hard, pod_like=storage_key == "pods")
     if not names or not in_scope(quota, storage_key, document):

@@ -16,9 +16,11 @@ def named(pod: Document) -> str:
 def complete(pod: Document, runtime_class: Document) -> str:
     """Add what the class gives, in place. Returns why the pod contradicts the class; empty if it does not."""
     spec = pod["spec"]
-    overhead = raw.at(runtime_class, "overhead", "podFixed", default={})
-    scheduling = raw.at(runtime_class, "scheduling", default={})
-    selector, own = scheduling.get("nodeSelector") or {}, spec.get("nodeSelector") or {}
+    overhead = raw.mapping(runtime_class, "overhead", "podFixed")
+    selector, own = (
+        raw.mapping(runtime_class, "scheduling", "nodeSelector"),
+        raw.mapping(spec, "nodeSelector"),
+    )
     if overhead and spec.get("overhead") not in (None, {}, overhead):
         return "Pod's Overhead doesn't match RuntimeClass's defined Overhead"
     if any(own.get(key, value) != value for key, value in selector.items()):
@@ -27,8 +29,9 @@ def complete(pod: Document, runtime_class: Document) -> str:
         spec["overhead"] = overhead
     if selector:
         spec["nodeSelector"] = {**own, **selector}
-    tolerations = spec.get("tolerations") or []
-    added = [each for each in scheduling.get("tolerations") or () if each not in tolerations]
+    tolerations = raw.items(spec, "tolerations")
+    given = raw.items(runtime_class, "scheduling", "tolerations")
+    added = [each for each in given if each not in tolerations]
     if added:
         spec["tolerations"] = [*tolerations, *added]
     return ""

@@ -17,6 +17,12 @@ def at(document: Any, *path: str, default: Any = None) -> Any:
     return document
 
 
+def mapping(document: Any, *path: str) -> Document:
+    """A nested object; an empty one where it is missing."""
+    found = at(document, *path)
+    return found if isinstance(found, dict) else {}
+
+
 def items(document: Any, *path: str) -> list[Document]:
     """The objects of a nested list."""
     found = at(document, *path)
