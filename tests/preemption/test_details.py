@@ -3,7 +3,7 @@
 import pytest
 
 from reprieve.preemption import sentences
-from tests.builders import Document, terminating
+from tests.builders import Document
 from tests.preemption.planning import budget, gang, node, plan, pod, pod_group, victims
 
 BOTH = pytest.mark.parametrize("algorithm", ["kep-5710", "kubernetes"])
@@ -11,7 +11,7 @@ PORT = {"name": "c", "ports": [{"containerPort": 80, "hostPort": 80}]}
 
 
 def on_port(cpu: str) -> list[Document]:
-    """A container that no other pod with the port can be next to: such a pod's victims are tried one by one."""
+    """Containers with a host port: the victims of such a pod are tried by all its filters."""
     return [{**PORT, "resources": {"requests": {"cpu": cpu}}}]
 
 
@@ -28,9 +28,14 @@ def test_as_few_victims_as_any_are_not_enough_where_they_break_a_budget() -> Non
 
 
 @BOTH
+@pytest.mark.parametrize("budgets", [0, 2])
 @pytest.mark.parametrize("wanted", [[pod("want", 2, 100)], gang(1, 2)], ids=["pod", "gang"])
-def test_a_group_counts_from_the_start_of_its_first_pod(algorithm: str, wanted: list[Document]) -> None:
-    """Of two groups that go as a whole the later one goes: `late` began second, and ended starting first."""
+def test_a_group_counts_from_the_start_of_its_first_pod(
+    algorithm: str, wanted: list[Document], budgets: int
+) -> None:
+    """Of two groups that go as a whole the one that began later goes. Under two budgets each node is tried by
+    itself, and the units are compared one by one.
+    """
     starts = {"early": ("00:00:01", "00:00:09"), "late": ("00:00:04", "00:00:05")}
     full = [node("n", 4)]
     for name, times in starts.items():
@@ -39,6 +44,7 @@ def test_a_group_counts_from_the_start_of_its_first_pod(algorithm: str, wanted: 
             pod(f"{name}-{i}", on="n", priority=1, group=name, start=f"2026-01-01T{time}Z")
             for i, time in enumerate(times)
         ]
+        full += [budget(f"{name}-{i}", 9, match={"app": name}) for i in range(budgets)]
     target = f"{wanted[0]['kind']}/a/{wanted[0]['metadata']['name']}"
     assert sorted(victims(plan([*full, *wanted], target, algorithm))) == ["late-0", "late-1"]
 
@@ -65,8 +71,8 @@ def test_only_units_next_to_the_preemptor_are_listed_as_reprieved(algorithm: str
         node("m", 2), pod("low", on="m", priority=1), pod("mid", on="m", priority=5),
         node("n", 1), pod("far", on="n", priority=1), pod_group("pair", None, 2, mode="all"),
     ]  # fmt: skip
-    more = {"containers": on_port("1")} if port else {}
-    found = plan([*full, pod("want", priority=50, nodeName="", **more)], "Pod/a/want", algorithm)
+    more: Document = {"containers": on_port("1")} if port else {}
+    found = plan([*full, pod("want", priority=50, **more)], "Pod/a/want", algorithm)
     assert victims(found) == ["low"]
     assert [(each.unit, each.nodes, each.priority) for each in found.reprieved] == [("Pod/a/mid", ("m",), 5)]
     assert found.reprieved[0].reason == sentences.reprieved("m", breaks_budget=False)
@@ -77,8 +83,8 @@ def test_only_units_next_to_the_preemptor_are_listed_as_reprieved(algorithm: str
 def test_the_best_node_wins_also_among_nodes_that_are_tried_by_themselves(algorithm: str, first: int) -> None:
     """A pod under two budgets is charged to one after the other, so its node is tried by itself."""
     full = [
-        node("m", 1), pod("x-m", on="m", priority=first), node("n", 1), pod("x-n", on="n", priority=6 - first),
-        budget("x", 5), budget("again", 5, match={"app": "x"}),
+        node("m", 1), pod("x-m", on="m", priority=first), budget("x", 5),
+        node("n", 1), pod("x-n", on="n", priority=6 - first), budget("again", 5, match={"app": "x"}),
     ]  # fmt: skip
     found = plan([*full, pod("want", priority=50)], "Pod/a/want", algorithm)
     assert victims(found) == ["x-m" if first == 1 else "x-n"]
@@ -88,9 +94,9 @@ def test_the_best_node_wins_also_among_nodes_that_are_tried_by_themselves(algori
 def test_the_half_of_a_group_on_another_node_goes_once(algorithm: str) -> None:
     """The group goes as a whole, and its pod on `n` is in nobody's way: it counts as gone there only once."""
     full = [
-        node("m", 2), node("n", 2), pod_group("pair", None, 1, mode="all"),
-        pod("pair-0", 2, on="m", priority=1, group="pair"), pod("pair-1", 1, on="n", priority=1, group="pair"),
-        pod("top", 1, on="n", priority=99),
+        node("m", 2), pod("pair-0", 2, on="m", priority=1, group="pair"),
+        node("n", 2), pod("pair-1", 1, on="n", priority=1, group="pair"), pod("top", 1, on="n", priority=99),
+        pod_group("pair", None, 1, mode="all"),
     ]  # fmt: skip
     want = pod("want", priority=50, containers=on_port("2"))
     found = plan([*full, want], "Pod/a/want", algorithm)

@@ -117,7 +117,7 @@ def test_a_step_that_is_left_can_be_used() -> None:
 
 def test_a_search_without_time_looks_at_no_node() -> None:
     work = WorkLimit(0)
-    found = search(full_nodes([1, 1, 1], 2), work)
+    found = search(full_nodes([1] * 20, 2), work)
     assert found.answer is None
     assert work.left == 0
     assert not found.proven
