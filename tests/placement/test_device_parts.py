@@ -39,6 +39,13 @@ def test_a_request_is_rounded_up_to_the_next_step(limits: Document, asked: str, 
     assert needs({"m": asked}, model(**limits)) == {"m": taken}
 
 
+def test_without_a_request_the_default_is_taken_or_all_of_it() -> None:
+    assert needs(None, model(min="1", step="1")) == {"m": 9 * 10**18 * GIGA}
+    policy = devices.CapacityPolicy(default="3", valid_values=("1", "2"))
+    capacity = {"m": devices.DeviceCapacity(value="5", request_policy=policy)}
+    assert needs(None, Model("d", Device(name="x", capacity=capacity))) == {"m": 3 * GIGA}
+
+
 def test_a_request_that_cannot_be_rounded_is_an_error() -> None:
     with pytest.raises(CapacityError) as fine:
         needs({"m": "1500u"}, model(min="1m", step="1m"))

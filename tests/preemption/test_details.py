@@ -7,12 +7,6 @@ from tests.builders import Document
 from tests.preemption.planning import budget, gang, node, plan, pod, pod_group, victims
 
 BOTH = pytest.mark.parametrize("algorithm", ["kep-5710", "kubernetes"])
-PORT = {"name": "c", "ports": [{"containerPort": 80, "hostPort": 80}]}
-
-
-def on_port(cpu: str) -> list[Document]:
-    """Containers with a host port: the victims of such a pod are tried by all its filters."""
-    return [{**PORT, "resources": {"requests": {"cpu": cpu}}}]
 
 
 def test_as_few_victims_as_any_are_not_enough_where_they_break_a_budget() -> None:
@@ -65,17 +59,25 @@ def test_each_victim_of_a_gang_says_whether_it_breaks_a_budget(algorithm: str) -
 
 
 @BOTH
-@pytest.mark.parametrize("port", [False, True])
-def test_only_units_next_to_the_preemptor_are_listed_as_reprieved(algorithm: str, port: bool) -> None:
+@pytest.mark.parametrize("wanted", [[pod("want", 1, 100)], gang(1, 1)], ids=["pod", "gang"])
+@pytest.mark.parametrize("mode", ["single", "all"])
+def test_only_units_next_to_the_preemptor_are_listed_as_reprieved(
+    algorithm: str, wanted: list[Document], mode: str
+) -> None:
+    """`pair` is tried where it is next to the preemptor, `far` is not: it stays where it is."""
     full = [
-        node("m", 2), pod("low", on="m", priority=1), pod("mid", on="m", priority=5),
-        node("n", 1), pod("far", on="n", priority=1), pod_group("pair", None, 2, mode="all"),
+        node("m", 3), pod("low", on="m", priority=1), pod("pair-0", on="m", priority=5, group="pair"),
+        pod("pair-1", on="m", priority=5, group="pair"), pod_group("pair", None, 5, mode=mode),
+        node("n", 1), pod("far", on="n", priority=9),
     ]  # fmt: skip
-    more: Document = {"containers": on_port("1")} if port else {}
-    found = plan([*full, pod("want", priority=50, **more)], "Pod/a/want", algorithm)
+    target = f"{wanted[0]['kind']}/a/{wanted[0]['metadata']['name']}"
+    found = plan([*full, *wanted], target, algorithm)
     assert victims(found) == ["low"]
-    assert [(each.unit, each.nodes, each.priority) for each in found.reprieved] == [("Pod/a/mid", ("m",), 5)]
-    assert found.reprieved[0].reason == sentences.reprieved("m", breaks_budget=False)
+    stay = ["PodGroup/a/pair"] if mode == "all" else ["Pod/a/pair-0", "Pod/a/pair-1"]
+    reason = sentences.reprieved("m", breaks_budget=False)
+    assert sorted((each.unit, each.nodes, each.priority, each.reason) for each in found.reprieved) == [
+        (unit, ("m",), 5, reason) for unit in stay
+    ]
 
 
 @BOTH
@@ -88,17 +90,3 @@ def test_the_best_node_wins_also_among_nodes_that_are_tried_by_themselves(algori
     ]  # fmt: skip
     found = plan([*full, pod("want", priority=50)], "Pod/a/want", algorithm)
     assert victims(found) == ["x-m" if first == 1 else "x-n"]
-
-
-@BOTH
-def test_the_half_of_a_group_on_another_node_goes_once(algorithm: str) -> None:
-    """The group goes as a whole, and its pod on `n` is in nobody's way: it counts as gone there only once."""
-    full = [
-        node("m", 2), pod("pair-0", 2, on="m", priority=1, group="pair"),
-        node("n", 2), pod("pair-1", 1, on="n", priority=1, group="pair"), pod("top", 1, on="n", priority=99),
-        pod_group("pair", None, 1, mode="all"),
-    ]  # fmt: skip
-    want = pod("want", priority=50, containers=on_port("2"))
-    found = plan([*full, want], "Pod/a/want", algorithm)
-    assert sorted(victims(found)) == ["pair-0", "pair-1"]
-    assert found.placements == {"a/want": "m"}

@@ -69,6 +69,19 @@ def test_a_domain_that_is_searched_later_wins_only_if_it_is_cheaper(cheap: str) 
     assert [name[0] for name in victims(answer)] == [cheap]
 
 
+PORT = [{"name": "c", "ports": [{"containerPort": 80, "hostPort": 80}]}]
+
+
+@pytest.mark.parametrize("priority", [0, 5000])
+def test_a_pod_with_the_same_host_port_makes_way_or_keeps_its_node(priority: int) -> None:
+    """Both nodes have room for the gang's pod; on `a` another one has its port. On `b` everybody is older."""
+    objects = [
+        node("a"), pod("x", on="a", priority=priority, start="2026-06-01T11:00:00Z", containers=PORT),
+        node("b"), pod("y", on="b", start="2026-05-01T00:00:00Z", containers=PORT), *gang(1, containers=PORT),
+    ]  # fmt: skip
+    assert victims(plan(objects)) == (["x"] if priority == 0 else ["y"])
+
+
 def test_free_room_is_used_before_anybody_makes_way() -> None:
     objects = [node("a", 4), node("b", 4), pod("x", 2, on="a"), pod("y", 4, on="b"), *gang(2, 2)]
     answer = plan(objects)
