@@ -6,9 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from tools.mutants.__main__ import EQUIVALENT, draw, known_equivalent, score
-from tools.mutants.drawing import mutants
+from tools.mutants.__main__ import EQUIVALENT, draw, known_equivalent, score, trial_of
+from tools.mutants.drawing import mutants, untouched
 from tools.mutants.judging import chosen
+from tools.mutants.reach import Reach
 from tools.mutants.rooms import ROOT
 
 LIMIT = '''
@@ -93,6 +94,16 @@ def test_a_mutant_is_tried_on_its_rooms_tests_first_and_then_on_the_quickest() -
         "tests/b/y",
     ]
     assert list(chosen(["tests/b/slow"], seconds, "tests/a")) == ["tests/b/slow"]
+
+
+def test_a_sentence_is_tried_on_its_table_which_no_test_reaches() -> None:
+    """The table is made when its file is imported."""
+    seconds = {"tests/quota/test_sentences.py::test_a": 0.1, "tests/quota/test_rules.py::test_b": 0.1}
+    tried = {}
+    for file in ("src/reprieve/quota/sentences.py", "src/reprieve/quota/demand.py"):
+        mutant = untouched(ROOT / file)._replace(statement=range(1, 2))
+        tried[file] = [*trial_of("quota", mutant, Reach(seconds, {})).tests]
+    assert [*tried.values()] == [["tests/quota/test_sentences.py::test_a"], []]
 
 
 JUDGE = """

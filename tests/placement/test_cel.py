@@ -63,11 +63,14 @@ HOLDS = [
     # Versions: a pre-release comes before its release, and numbers are no texts.
     f'{OWN}.version.compareTo(semver("1.9.9")) > 0 && {OWN}.version.isLessThan(semver("1.10.0"))',
     f'{OWN}.version == semver("1.10.0-rc.1") && !({OWN}.version == "1.10.0-rc.1")',
+    'semver("1.0.0-rc.2").isLessThan(semver("1.0.0-rc.10"))',
+    'semver("1.0.0-9").isLessThan(semver("1.0.0-a"))',
     f"{OWN}.version.major() == 1 && {OWN}.version.minor() == 10 && {OWN}.version.patch() == 0",
     'semver("v1.02", true) == semver("1.2.0") && !isSemver("1.2") && isSemver("v1", true)',
     # Lists, sets and texts.
     "[1, 2, 3].sum() == 6 && [1, 2].isSorted() && [3, 1].min() == 1 && [3, 1].max() == 3",
     "sets.contains([1, 2], [1]) && sets.intersects([1], [1, 2]) && sets.equivalent([1, 2], [2, 1])",
+    "!sets.equivalent([1, 2], [1]) && !sets.equivalent([1], [1, 2])",
     f'{OWN}.model.find("[0-9]+") == "100" && "a1b2".findAll("[0-9]") == ["1", "2"]',
     f'{OWN}.model.lowerAscii() == "h100" && {OWN}.model.matches("^H[0-9]+$")',
 ]
@@ -93,6 +96,7 @@ FAILS = [
     (f'{CAPACITY}.memory == "80Gi"', "compile", "found no matching overload for '_==_'"),
     (f'{CAPACITY}.memory < quantity("1")', "compile", "found no matching overload for '_<_'"),
     ('quantity("ten").isInteger()', "runtime", "is not a quantity"),
+    (f"{CAPACITY}.share.asInteger() == 1", "runtime", sentences.NO_INTEGER),
     (f"{OWN}.version.isInteger()", "runtime", sentences.NO_SUCH_OVERLOAD),
     ("true " + "|| true " * 2000, "compile", sentences.expression_too_long(LONGEST_EXPRESSION)),
     (_LONG_LOOP, "runtime", sentences.COST_EXCEEDED),

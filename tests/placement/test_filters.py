@@ -6,8 +6,10 @@ import pytest
 
 from reprieve.cluster import Cluster
 from reprieve.objects.decode import decode
-from reprieve.placement import UNRESOLVABLE, UNSCHEDULABLE, PodFilters, diagnose, place
+from reprieve.placement import UNRESOLVABLE, UNSCHEDULABLE, PodFilters, diagnose, objections, place
 from reprieve.placement.sentences import filters as sentences
+from reprieve.placement.sentences import volumes
+from reprieve.placement.spread import Minimum
 from tests.builders import Document
 from tests.preemption.planning import node, pod
 
@@ -157,3 +159,87 @@ def test_a_nominated_node_is_taken_without_scoring() -> None:
     slot = place(PodFilters(cluster, cluster.pods.row_of["a/want"]))
     assert slot is not None
     assert cluster.nodes.names[slot] == "tight"
+
+
+def filters_of(*documents: Document, name: str = "want") -> PodFilters:
+    cluster = Cluster()
+    for each in documents:
+        cluster.set(decode(each))
+    return PodFilters(cluster, cluster.pods.row_of[f"a/{name}"])
+
+
+def test_a_node_that_lacks_a_label_is_not_said_to_be_too_full() -> None:
+    """No pod on `bare` is counted, for it lacks the zone of the second rule: the first has no objection."""
+    both = [*spread(HOST), *spread(ZONE)]
+    filters = filters_of(node("bare"), node("n", zone="z"), pod("want", topologySpreadConstraints=both))
+    assert diagnose(filters).reasons == {sentences.SPREAD_LABEL: 1}
+    assert filters.spread is not None
+    assert filters.spread.skews(0) == {HOST: 1}
+    assert filters.spread.skews(1) == {HOST: 1, ZONE: 1}
+
+
+def test_of_equally_empty_domains_the_first_two_by_name_are_watched() -> None:
+    """kube-scheduler watches two domains and does not see a third that has become the emptiest."""
+    for exact, least in ((False, 1), (True, 0)):
+        counts = {0: 0, 1: 0, 2: 0}
+        minimum = Minimum(counts, ["a", "b", "c"], exact)
+        for domain in (0, 1):
+            counts[domain] = 1
+            minimum.update(domain, 1)
+        assert minimum.value == least
+
+
+def test_a_node_that_is_kept_for_a_nominated_pod_says_so_unless_it_objects_anyway() -> None:
+    first = pod("first", "4", 9, status={"nominatedNodeName": "n"})
+    kept = filters_of(node("n", "4"), node("m", "1"), first, pod("want", "2", 9))
+    found = objections(kept)
+    assert found[sentences.KEPT].tolist() == [True, False]
+    assert found[sentences.insufficient("cpu")].tolist() == [False, True]
+    small = filters_of(node("n", "1"), first, pod("want", "2", 9))
+    assert sentences.KEPT not in objections(small)
+
+
+def stored(name: str, claim: str) -> Document:
+    return pod(name, volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": claim}}])
+
+
+def bound_claim(name: str, volume: str) -> Document:
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {
+            "name": name,
+            "namespace": "a",
+            "annotations": {"pv.kubernetes.io/bind-completed": "yes"},
+        },
+        "spec": {"accessModes": ["ReadWriteOnce"], "volumeName": volume},
+        "status": {"phase": "Bound"},
+    }
+
+
+def test_a_claim_whose_volume_is_gone_keeps_its_pod_from_every_node() -> None:
+    """The zones of a pod's own claims are read first, and say so before any node is looked at. Those of an
+    ephemeral claim are not.
+    """
+    filters = filters_of(node("n"), bound_claim("data", "gone"), stored("want", "data"))
+    assert place(filters) is None
+    assert diagnose(filters).message == sentences.refused_before_nodes(1, volumes.volume_not_found("gone"))
+    own = bound_claim("want-v", "gone")
+    own["metadata"]["ownerReferences"] = [
+        {"apiVersion": "v1", "kind": "Pod", "name": "want", "uid": "u", "controller": True}
+    ]
+    template = {"spec": {"accessModes": ["ReadWriteOnce"]}}
+    want = pod("want", volumes=[{"name": "v", "ephemeral": {"volumeClaimTemplate": template}}])
+    want["metadata"]["uid"] = "u"
+    filters = filters_of(node("n"), own, want)
+    assert place(filters) is None
+    assert diagnose(filters).reasons == {volumes.LOST: 1}
+
+
+def test_nobody_elses_volumes_matter_to_a_pod_without_its_own_claim() -> None:
+    filters = filters_of(
+        node("n"), bound_claim("data", "gone"), stored("other", "data"), stored("want", "nowhere")
+    )
+    assert filters.volumes is not None
+    assert filters.volumes.refusal
+    assert not filters.volumes.matters(filters.cluster.pods.row_of["a/other"])

@@ -162,6 +162,13 @@ def test_images_follow_the_worked_examples() -> None:
     assert image_scores(cluster, cluster.class_of(0)).tolist() == [10, 0]
 
 
+@pytest.mark.parametrize(("size", "score"), [(23, 0), (33, 1), (999, 99), (1000, 100), (2000, 100)])
+def test_an_image_counts_from_23_to_1000_mebibytes(size: int, score: int) -> None:
+    image = {"names": ["big:latest"], "sizeBytes": size * 1024 * 1024}
+    cluster = cluster_of(node("m", status={"images": [image]}), pod("p", image="big"))
+    assert image_scores(cluster, cluster.class_of(0)).tolist() == [score]
+
+
 def test_system_default_spreading_counts_what_a_service_selects() -> None:
     zone = "topology.kubernetes.io/zone"
     cluster = cluster_of(

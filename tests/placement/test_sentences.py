@@ -238,7 +238,10 @@ DEVICES = [
 ]
 
 
-@pytest.mark.parametrize(("said", "text"), [*FILTERS, *GROUPS, *VOLUMES, *DEVICES])
+ROWS = [*FILTERS, *GROUPS, *VOLUMES, *DEVICES]
+
+
+@pytest.mark.parametrize(("said", "text"), ROWS, ids=[text for _, text in ROWS])
 def test_the_sentence_reads(said: str, text: str) -> None:
     assert said == text
 

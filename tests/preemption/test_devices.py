@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import reprieve
 from reprieve.placement.sentences import devices, filters
 from reprieve.preemption import sentences
-from tests.builders import Document, gang, node, pod
+from tests.builders import Document, budget, gang, node, pod
 from tests.scale import examples
 
 DRIVER = "gpu.example.com"
@@ -257,6 +257,18 @@ def test_kubernetes_does_not_preempt_for_devices() -> None:
     before = filters.every_node_objects(1, {devices.CANNOT_ALLOCATE: 1})
     after = filters.every_node_objects(1, {sentences.NOT_HELPFUL: 1})
     assert plan["message"] == sentences.preemption_refused(before, after)
+
+
+def test_kubernetes_charges_no_budget_for_holders_on_other_nodes() -> None:
+    """One device of two is free. With `far` as a potential victim too, `near` would be one too many."""
+    held = claim("held", held=["net/gpu-0"])
+    objects = [
+        device_class(), node("n0", 1), node("n1", 1), slice_of("net", gpus(2), allNodes=True), held,
+        pod("near", on="n0", priority=0, labels={"app": "x"}),
+        using(pod("far", on="n1", priority=1, labels={"app": "x"}), held), budget("x", 1),
+    ]  # fmt: skip
+    (victim,) = planned([*objects, *wanting()], "Pod/default/p", "kubernetes")["victims"]
+    assert (victim["pod"], victim["violatesBudget"]) == ("default/near", False)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

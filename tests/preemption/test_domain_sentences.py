@@ -38,6 +38,11 @@ def test_a_rack_that_would_need_fewer_evictions_but_is_too_small_is_named(algori
     assert sentences.domain_is_cheaper_but_too_small(RACK, "r7", 3, 3, 4) in reasons
 
 
+def test_a_rack_that_is_too_small_and_needs_as_many_evictions_is_not_named() -> None:
+    documents = [*rack("r1", 4, crowd=3), *rack("r7", 3, crowd=3), *GANG]
+    assert said(documents, "PodGroup/default/gang")[-1] == sentences.goes_to_domain(RACK, "r1")
+
+
 def test_the_next_best_rack_and_what_more_it_would_cost_are_named() -> None:
     documents = [*rack("r1", 4, crowd=1), *rack("r2", 4, crowd=3), *GANG]
     reasons = said(documents, "PodGroup/default/gang")

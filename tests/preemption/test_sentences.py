@@ -292,7 +292,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("said", "text"), ROWS)
+@pytest.mark.parametrize(("said", "text"), ROWS, ids=[text for _, text in ROWS])
 def test_the_sentence_reads(said: str, text: str) -> None:
     assert said == text
 

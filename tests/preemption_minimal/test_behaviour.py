@@ -15,7 +15,7 @@ from reprieve.objects.decode import decode_all
 from reprieve.objects.times import parse_time
 from reprieve.preemption import Plan, decide, sentences
 from reprieve.whatif import compare
-from tests.builders import Document, terminating
+from tests.builders import Document, in_one, terminating
 from tests.preemption_minimal.manifests import NOW, budget, gang, node, pod, pod_group
 from tests.preemption_minimal.plans import GANG, plan, victims
 
@@ -53,6 +53,33 @@ def test_pods_beyond_the_minimum_follow_the_others_to_a_cheaper_place() -> None:
     assert victims(answer) == ["old"]
     assert set(answer.placements.values()) == {"b"}
     assert len(answer.placements) == 2
+
+
+@pytest.mark.parametrize("cheap", ["a", "b"])
+def test_a_domain_that_is_searched_later_wins_only_if_it_is_cheaper(cheap: str) -> None:
+    """Every pod is under two budgets that allow one of them: what was found in one domain says nothing in the
+    numbers of the other.
+    """
+    objects = [budget("one", 1, match={"app": "a"}), budget("two", 1, match={"app": "a"})]
+    for name in "ab":
+        start = "2026-06-01T11:00:00Z" if name == cheap else "2026-05-01T00:00:00Z"
+        objects.append(node(name, labels={"rack": name}))
+        objects += [pod(f"{name}-{i}", 2, on=name, start=start) for i in range(2)]
+    answer = plan([*objects, *gang(1, 2, labels={"app": "gang"}, group=in_one("rack"))])
+    assert [name[0] for name in victims(answer)] == [cheap]
+
+
+PORT = [{"name": "c", "ports": [{"containerPort": 80, "hostPort": 80}]}]
+
+
+@pytest.mark.parametrize("priority", [0, 5000])
+def test_a_pod_with_the_same_host_port_makes_way_or_keeps_its_node(priority: int) -> None:
+    """Both nodes have room for the gang's pod; on `a` another one has its port. On `b` everybody is older."""
+    objects = [
+        node("a"), pod("x", on="a", priority=priority, start="2026-06-01T11:00:00Z", containers=PORT),
+        node("b"), pod("y", on="b", start="2026-05-01T00:00:00Z", containers=PORT), *gang(1, containers=PORT),
+    ]  # fmt: skip
+    assert victims(plan(objects)) == (["x"] if priority == 0 else ["y"])
 
 
 def test_free_room_is_used_before_anybody_makes_way() -> None:

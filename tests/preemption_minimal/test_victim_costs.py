@@ -5,10 +5,17 @@ it up.
 import importlib
 from typing import Any
 
+import numpy as np
 import pytest
 
-from tests.builders import Document
-from tests.preemption_minimal.manifests import gang, node, pod, pod_group
+from reprieve.cluster import Cluster
+from reprieve.cluster.pods import ticks
+from reprieve.config import Configuration
+from reprieve.objects.times import parse_time
+from reprieve.preemption.cost import Ledger
+from reprieve.preemption.view import View
+from tests.builders import Document, views
+from tests.preemption_minimal.manifests import NOW, gang, node, pod, pod_group
 from tests.preemption_minimal.plans import GANG, plan, victims
 
 
@@ -19,6 +26,13 @@ def two_candidates(**second: Any) -> list[Document]:
 def test_the_younger_of_two_equal_victims_loses_less_work() -> None:
     assert victims(plan(two_candidates(start="2026-06-01T11:00:00Z"))) == ["y"]
     assert victims(plan(two_candidates(start="2026-05-01T00:00:00Z"))) == ["x"]
+
+
+def test_lost_work_is_counted_in_seconds() -> None:
+    cluster = Cluster()
+    cluster.set_all(views(node("a"), pod("x", on="a", start="2026-05-31T12:00:00Z")))
+    ledger = Ledger(View(cluster, Configuration.load({}), ticks(parse_time(NOW))))
+    assert ledger.seconds(np.array([0], np.int32)).tolist() == [24 * 60 * 60]
 
 
 def test_a_recent_checkpoint_makes_an_old_pod_cheap() -> None:

@@ -92,7 +92,7 @@ def may_fit_below(search: GangSearch, priority: int) -> bool:
     for number in pods.nonzero()[0].tolist():
         requested = cluster.classes.all[number].requested
         fits = [free[index].clip(min=0) // amount for index, amount in requested]
-        if fits and np.min(fits, axis=0).sum() < pods[number]:
+        if np.min(fits, axis=0).sum() < pods[number]:
             return False
     return True
 

@@ -169,10 +169,10 @@ def at_most(view: View, classes: Collection[PodClass], below: int) -> int | None
 def _lower(view: View, below: int) -> _Lower:
     tables: dict[int, _Lower] = view.cluster.lasting.setdefault(("lower", view.group_victims, view.trees), {})
     found = tables.get(below)
-    if found is not None:
+    if found is None:
+        if len(tables) >= MOST_KEPT:
+            tables.clear()
+        found = tables[below] = _Lower(view, below)
+    else:
         found.refresh(view)
-        return found
-    if len(tables) >= MOST_KEPT:
-        tables.clear()
-    found = tables[below] = _Lower(view, below)
     return found

@@ -195,8 +195,7 @@ class View:
 
     def members(self, unit: int) -> list[int]:
         """The pods of a group, running or not; those of a composite group are in the groups below it."""
-        groups = self.cluster.groups
-        return groups.members_below(unit) if self.trees else list(groups.members[unit])
+        return self.cluster.groups.members_below(unit)
 
     @cached_property
     def placed(self) -> Mask:

@@ -96,7 +96,7 @@ class Limits:
         for each in self.own:
             if each.driver != driver:
                 continue
-            brought = self._csi.present.copy() if each.in_tree else np.ones(width, dtype=np.bool_)
+            brought = np.ones(width, dtype=np.bool_)
             brought[self._slot[self._volume == each.number]] = False
             new += brought
         return new
@@ -203,12 +203,7 @@ class Limits:
         counts = Counter(self._table.driver_of[list(used_and_attached)].tolist())
         for name, number in zip(self.drivers, self._numbers.tolist(), strict=True):
             limit = int(self.limit[name][slot])
-            new = sum(
-                each.driver == name
-                and each.number not in used
-                and (not each.in_tree or bool(self._csi.present[slot]))
-                for each in self.own
-            )
+            new = sum(each.driver == name and each.number not in used for each in self.own)
             if limit != NO_LIMIT and new and counts[number] + new > limit:
                 return False
         return True
