@@ -427,8 +427,8 @@ def test_every_reason_of_quota_has_a_case() -> None:
     ]
     observed = "\n".join(map(quota_reasons, BY_QUOTA.values()))
     never_alone = {"skipping flavor", r"flavor\ .*\ not\ found", r"could\ not\ assign\ .*\ flavor\ since"}
-    """A second pass of one cycle; a queue with a missing flavor is inactive before that; a slice of an elastic
-    job waits for the flavor of the job that it belongs to."""
+    """A second pass of one cycle; a queue with a missing flavor is inactive before that; a slice of an
+    elastic job waits for the flavor of the job that it belongs to."""
     for pattern in said:
         excepted = any(pattern.startswith((each, re.escape(each))) for each in never_alone)
         assert excepted or re.search(pattern, observed), pattern
