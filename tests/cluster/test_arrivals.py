@@ -59,6 +59,13 @@ def test_objects_that_come_together_are_counted_as_if_they_came_one_by_one(
     assert set(pods.noted) == {row for row in pods.row_of.values() if pods.info[row].annotations}
 
 
+def test_a_list_of_nodes_takes_the_slots_that_others_have_left() -> None:
+    first, later = views(node("a"), node("b")), views(node("c"), node("d"))
+    one_by_one, together = both_ways(first, ["a"], later, 8192)
+    assert together.nodes.names == ["c", "b", "d"]
+    assert everything(together) == everything(one_by_one)
+
+
 def test_what_stands_between_new_pods_does_not_make_a_list_slow() -> None:
     """A block costs something for every node: pods that come in small groups are taken in one by one."""
     cluster = Cluster()

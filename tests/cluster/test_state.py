@@ -195,6 +195,28 @@ def test_a_priority_class_that_comes_late_still_counts() -> None:
     assert cluster.pods.priority[0] == 0
 
 
+def test_a_priority_class_that_comes_late_counts_for_a_group_and_its_pods() -> None:
+    cluster = Cluster()
+    cluster.let_groups_rule(True)
+    group = builders.pod_group("g", priority="high", namespace="a")
+    put(cluster, group, pod("p", priority=3, group="g"))
+    assert cluster.pods.priority[0] == 0
+    put(cluster, priority_class("high", 7))
+    assert cluster.pods.priority[0] == 7
+    cluster.remove(PriorityClass, "high")
+    assert cluster.pods.priority[0] == 0
+
+
+@pytest.mark.parametrize(("reason", "cpu"), [("Deferred", 3000), ("Infeasible", 1000)])
+def test_a_resize_that_is_known_to_be_impossible_counts_no_longer(reason: str, cpu: int) -> None:
+    granted = {"containerStatuses": [{"name": "c", "allocatedResources": {"cpu": "1"}}]}
+    pending = {"type": "PodResizePending", "status": "True", "reason": reason}
+    cluster = bulk([node("n"), pod("p", 3, on="n", status=granted)])
+    assert cluster.nodes.used[0, 0] == 3000
+    put(cluster, pod("p", 3, on="n", status={**granted, "conditions": [pending]}))
+    assert cluster.nodes.used[0, 0] == cpu
+
+
 def test_nodes_are_walked_zone_by_zone_in_turn() -> None:
     cluster = Cluster()
     for name, zone in (("a1", "a"), ("a2", "a"), ("b1", "b"), ("a3", "a"), ("none", "")):

@@ -3,6 +3,7 @@
 from collections.abc import Hashable
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +11,7 @@ from reprieve.objects.decode import decode_all
 from reprieve.quota import Quota, Rules, cycle, release
 from reprieve.quota.offline import QUEUES_EMPTY, STEADY, load, settle
 from reprieve.quota.workload_info import is_true
+from tests import builders
 from tests.quota.naive import naive_trees, naive_world
 from tests.scale import examples
 from tests.strategies.quota import NOW, worlds
@@ -140,3 +142,23 @@ def test_equal_inputs_give_equal_answers_in_any_order(objects: Objects, fair: bo
         ]
 
     assert decisions(objects) == decisions(list(reversed(objects)))
+
+
+@pytest.mark.parametrize(("gone_after", "cycles"), [(None, 7), (3, 10)])
+def test_a_run_is_steady_once_all_waiting_lists_have_been_for_a_while(
+    gone_after: int | None, cycles: int
+) -> None:
+    """Also the list of those that nothing tries again: a workload that is deleted from it is a change."""
+    objects = [
+        builders.flavor(),
+        builders.cluster_queue("strict", 1, queueingStrategy="StrictFIFO"),
+        builders.local_queue("main", "strict"),
+        builders.workload("stuck", 2),
+        builders.cluster_queue("loose", 1),
+        builders.local_queue("other", "loose"),
+        builders.workload("set-aside", 2, queue="other"),
+    ]
+    gone = {} if gone_after is None else {gone_after: ["default/set-aside"]}
+    run = settle(load(decode_all(objects), rules(False), NOW), NOW, delete_after=gone)
+    assert (run.converged, len(run.steps)) == (STEADY, cycles)
+    assert run.steps[0].inadmissible == {"loose": ["default/set-aside"]}

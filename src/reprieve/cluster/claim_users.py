@@ -8,7 +8,7 @@ that is not known here never leaves: such claims stay allocated, whoever is evic
 from collections.abc import Iterable
 from typing import Any
 
-from reprieve.cluster.devices import DeviceTable
+from reprieve.cluster.devices import DeviceTable, is_same
 from reprieve.cluster.pods import PodTable
 
 LEFT, RETURNED, HELD, MANY = "left", "returned", "held", "many left"
@@ -70,7 +70,7 @@ class ClaimUsers:
             only = devices.only_user.get(key)
             if only is not None:
                 row = row_of.get(only[0])
-                if row is not None and info[row].uid in ("", only[1]):
+                if row is not None and is_same(info[row].uid, only[1]):
                     continue  # the usual case
             claim = devices.claims.get(key)
             if claim is not None and claim.status.reserved_for and self._unused(key):
@@ -94,5 +94,5 @@ class ClaimUsers:
             if user.resource != "pods":
                 return False
             row = pods.row_of.get(f"{claim.namespace}/{user.name}")
-            there += row is not None and pods.info[row].uid in ("", user.uid)
+            there += row is not None and is_same(pods.info[row].uid, user.uid)
         return there == self._devices.gone(key)

@@ -214,7 +214,7 @@ class DeviceTable(DeviceHolders):
         for key in self._claims_of.get(pod, ()):
             only = self.only_user.get(key)
             if only is not None:
-                if not uid or only[1] in ("", uid):
+                if is_same(uid, only[1]):
                     found.append(key)
             elif any(
                 _is_user(self.claims[key], each, pod, uid) for each in self.claims[key].status.reserved_for
@@ -313,6 +313,9 @@ def _pools_of(claim: ResourceClaim) -> Collection[PoolId]:
 
 
 def _is_user(claim: ResourceClaim, user: ConsumerReference, pod: str, uid: str) -> bool:
-    """By uid: a pod that has only the name of a user is another one."""
-    named = user.resource == "pods" and f"{claim.namespace}/{user.name}" == pod
-    return named and (not uid or user.uid in ("", uid))
+    return user.resource == "pods" and f"{claim.namespace}/{user.name}" == pod and is_same(uid, user.uid)
+
+
+def is_same(uid: str, of_user: str) -> bool:
+    """Whether a pod is the user of its name: by uid, unless one of them has none."""
+    return not uid or of_user in ("", uid)

@@ -89,15 +89,15 @@ class GroupTable:
         self.trees.link(number, group.parent_key)
 
     def remove(self, key: str) -> None:
-        number = self.number_of.get(key)
-        if number is not None:
-            self.objects[number] = None
-            self.checkpoint[number] = 0
-            self.exists[number] = False
-            self.whole[number] = False
-            self.trees.unlink(number)
-            self._climb(number)
-            self._forget(number)
+        """Forget the object of a group that has a number."""
+        number = self.number_of[key]
+        self.objects[number] = None
+        self.checkpoint[number] = 0
+        self.exists[number] = False
+        self.whole[number] = False
+        self.trees.unlink(number)
+        self._climb(number)
+        self._forget(number)
 
     # --- composite groups -----------------------------------------------------------------------------------
 
