@@ -66,6 +66,14 @@ def test_a_list_of_nodes_takes_the_slots_that_others_have_left() -> None:
     assert everything(together) == everything(one_by_one)
 
 
+def test_parts_of_a_second_count_for_pods_that_come_together() -> None:
+    starts = ("2026-01-01T00:00:00Z", "2026-01-01T00:00:00.25Z", "2026-01-01T00:00:00.5Z")
+    pods = views(node("n"), *(builders.pod(f"p{at[17:]}", on="n", start=at) for at in starts))
+    one_by_one, together = both_ways(pods, [], [], 8192)
+    assert everything(together) == everything(one_by_one)
+    assert np.diff(together.pods.start[:3]).tolist() == [250_000, 250_000]
+
+
 def test_what_stands_between_new_pods_does_not_make_a_list_slow() -> None:
     """A block costs something for every node: pods that come in small groups are taken in one by one."""
     cluster = Cluster()

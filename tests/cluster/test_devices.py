@@ -153,6 +153,19 @@ def test_a_user_without_a_uid_is_the_pod_of_its_name(names: str) -> None:
     assert not cluster.devices.allocations
 
 
+def test_a_pod_uses_a_claim_as_long_as_the_claim_says_so() -> None:
+    cluster = cluster_of(running("a"), running("b"), claim("c", "n/gpu-0", users=(user("a"),)))
+    used_by = cluster.devices.claims_used_by
+    assert (used_by("default/a", ""), used_by("default/b", "")) == (["default/c"], [])
+    cluster.set(view(claim("c", "n/gpu-0", users=(user("b"),))))
+    assert (used_by("default/a", ""), used_by("default/b", "")) == ([], ["default/c"])
+    assert cluster.devices.users_of({(DRIVER, "n")}, ()) == ["default/b"]
+    cluster.remove(ResourceClaim, "default/c")
+    assert (used_by("default/a", ""), used_by("default/b", "")) == ([], [])
+    assert cluster.devices.users_of({(DRIVER, "n")}, ("default/c",)) == []
+    assert not cluster.devices.any_users
+
+
 def test_an_older_version_of_a_claim_does_not_replace_a_newer_one() -> None:
     """The answer to a write was faster than the watch."""
     newer, older = claim("c", "n/gpu-1", version=10, uid="u"), claim("c", "n/gpu-0", version=9, uid="u")

@@ -63,3 +63,29 @@ def test_a_cycle_of_parents_ends_and_a_group_that_left_is_forgotten() -> None:
     assert list(groups.trees.leaves(groups.trees.number_of["default/x"])) == [groups.number_of["default/a"]]
     cluster.remove(PodGroup, "default/a")
     assert list(groups.trees.leaves(groups.trees.number_of["default/x"])) == []
+
+
+def test_groups_below_a_composite_one_come_by_age_and_then_by_name() -> None:
+    """Whatever the order in which they arrived; of a pod group and a composite one, the pod group first."""
+    days = {"old": 1, "b": 2, "a": 2, "young": 3}
+    made = {name: {"creationTimestamp": f"2026-01-0{day}T00:00:00Z"} for name, day in days.items()}
+    documents = [
+        builders.composite("root"),
+        builders.composite("a", parent="root", metadata=made["a"]),
+        *(
+            builders.pod_group(each, metadata=made[each], **below("root"))
+            for each in ("young", "b", "old", "a")
+        ),
+    ]
+    cluster = Cluster()
+    cluster.set_all(builders.views(*documents))
+    groups = cluster.groups
+    found = groups.trees.children(groups.trees.number_of["default/root"])
+    wanted = [
+        ("PodGroup", "old"),
+        ("PodGroup", "a"),
+        ("CompositePodGroup", "a"),
+        ("PodGroup", "b"),
+        ("PodGroup", "young"),
+    ]
+    assert [(type(group).__name__, group.name) for each in found if (group := groups.object(each))] == wanted

@@ -207,6 +207,34 @@ def test_a_priority_class_that_comes_late_counts_for_a_group_and_its_pods() -> N
     assert cluster.pods.priority[0] == 0
 
 
+def test_the_default_priority_class_counts_for_a_pod_that_says_nothing() -> None:
+    cluster = bulk([priority_class("usual", 7, globalDefault=True), pod("p"), pod("q", priority=3)])
+    assert cluster.pods.priority[:2].tolist() == [7, 3]
+    cluster.remove(PriorityClass, "usual")
+    assert cluster.pods.priority[:2].tolist() == [0, 3]
+
+
+def test_a_budget_is_as_it_was_last_seen() -> None:
+    cluster = bulk([builders.budget("b", 2, namespace="a"), builders.budget("c", 1, namespace="a")])
+    assert [each.status.disruptions_allowed for each in cluster.budgets.all] == [2, 1]
+    put(cluster, builders.budget("b", 0, namespace="a"))
+    assert [each.status.disruptions_allowed for each in cluster.budgets.all] == [0, 1]
+    cluster.remove(PodDisruptionBudget, "a/b")
+    assert [each.key for each in cluster.budgets.all] == ["a/c"]
+
+
+def test_an_image_is_known_as_long_as_a_node_holds_it() -> None:
+    def holding(name: str, *images: str) -> Document:
+        return node(name, status={"images": [{"names": [each], "sizeBytes": 7} for each in images]})
+
+    cluster = bulk([holding("n", "a", "b"), holding("m", "a")])
+    assert cluster.nodes.images.holders == {"a": {0: 7, 1: 7}, "b": {0: 7}}
+    put(cluster, holding("n", "c"))
+    assert cluster.nodes.images.holders == {"a": {1: 7}, "c": {0: 7}}
+    cluster.remove(Node, "m")
+    assert cluster.nodes.images.holders == {"c": {0: 7}}
+
+
 @pytest.mark.parametrize(("reason", "cpu"), [("Deferred", 3000), ("Infeasible", 1000)])
 def test_a_resize_that_is_known_to_be_impossible_counts_no_longer(reason: str, cpu: int) -> None:
     granted = {"containerStatuses": [{"name": "c", "allocatedResources": {"cpu": "1"}}]}

@@ -1,6 +1,7 @@
 """What a what-if supposes: pods gone or elsewhere, and where they were before."""
 
 import numpy as np
+import pytest
 
 from reprieve.cluster import NOWHERE, Cluster, Rows
 from tests.builders import container, node, pod, views
@@ -35,18 +36,18 @@ def test_to_suppose_a_waiting_pod_gone_changes_no_node() -> None:
     assert cluster.touched == touched
 
 
-def test_a_pod_that_is_supposed_gone_is_on_no_node() -> None:
-    for many in (False, True):
-        cluster = cluster_of_two()
-        if many:
-            cluster.detach_all(rows(0, 1, 2))
-        else:
-            for each in (0, 1, 2):
-                cluster.detach(each)
-        assert cluster.pods.node[:3].tolist() == [NOWHERE] * 3
-        assert cpu(cluster) == [0, 0]
-        cluster.rollback(0)
-        assert cpu(cluster) == [1000, 0]
+@pytest.mark.parametrize("many", [False, True])
+def test_a_pod_that_is_supposed_gone_is_on_no_node(many: bool) -> None:
+    cluster = cluster_of_two()
+    if many:
+        cluster.detach_all(rows(0, 1, 2))
+    else:
+        for each in (0, 1, 2):
+            cluster.detach(each)
+    assert cluster.pods.node[:3].tolist() == [NOWHERE] * 3
+    assert cpu(cluster) == [0, 0]
+    cluster.rollback(0)
+    assert cpu(cluster) == [1000, 0]
 
 
 def test_where_pods_were_at_a_checkpoint_is_known_whatever_is_supposed_since() -> None:

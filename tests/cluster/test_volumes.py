@@ -16,6 +16,7 @@ DRIVER = "csi.example.com"
 ZONE, REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 OLD_ZONE, OLD_REGION = "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region"
 OF_DRIVER = "topology.gke.io/zone"
+GCE = {"gcePersistentDisk": {"pdName": "g"}}
 
 
 def volume(name: str, **parts: Any) -> Document:
@@ -119,6 +120,36 @@ def test_attachments_of_a_node_count_while_the_node_is_there() -> None:
     cluster.remove(type(view(node("n0"))), "n0")
     cluster.set(view(node("n2")))
     assert attached(cluster) == {}
+
+
+@pytest.mark.parametrize(
+    ("disk", "labels", "wanted"),
+    [
+        ({"csi": {"driver": "d", "volumeHandle": "h"}}, {}, ("d", "h", False)),
+        ({"csi": {"driver": "d"}}, {}, None),
+        ({"hostPath": {"path": "/"}}, {}, None),
+        ({"cinder": {"volumeID": "c"}}, {}, ("cinder.csi.openstack.org", "c", True)),
+        ({"portworxVolume": {"volumeID": "p"}}, {}, ("pxd.portworx.com", "p", True)),
+        ({"azureDisk": {"diskName": "a", "diskURI": "/a"}}, {}, ("disk.csi.azure.com", "/a", True)),
+        ({"awsElasticBlockStore": {"volumeID": "vol-1"}}, {}, ("ebs.csi.aws.com", "vol-1", True)),
+        ({"awsElasticBlockStore": {"volumeID": "aws://z/vol-1"}}, {}, ("ebs.csi.aws.com", "vol-1", True)),
+        ({"awsElasticBlockStore": {"volumeID": "aws://z/other"}}, {}, None),
+        (GCE, {}, ("pd.csi.storage.gke.io", "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/g", True)),
+        (GCE, {ZONE: "a"}, ("pd.csi.storage.gke.io", "projects/UNSPECIFIED/zones/a/disks/g", True)),
+        (
+            GCE,
+            {ZONE: "x-y-a__x-y-b"},
+            ("pd.csi.storage.gke.io", "projects/UNSPECIFIED/regions/x-y/disks/g", True),
+        ),
+        (GCE, {ZONE: "x-y-a__x-z-b"}, None),
+    ],
+)
+def test_a_volume_counts_for_the_driver_that_attaches_it(
+    disk: Document, labels: dict[str, str], wanted: tuple[str, str, bool] | None
+) -> None:
+    cluster = Cluster()
+    cluster.set(view(volume("v", labels=labels, spec={"csi": None, **disk})))
+    assert cluster.storage.use_of(view(claim("v"))) == wanted
 
 
 Wanted = list[tuple[str, tuple[str, ...]]]

@@ -65,8 +65,7 @@ class Hierarchy:
 
     def _age(self, number: int) -> tuple[float, str, bool]:
         group = self._find(number)
-        if group is None:
-            return 0.0, "", False
+        assert group is not None, "a group that is gone names no parent"
         created = group.metadata.creation_timestamp
         return (
             created.timestamp() if created is not None else 0.0,
