@@ -23,7 +23,7 @@ from reprieve.objects import Reference, decode_all, read_documents
 from reprieve.preemption import decide
 from reprieve.quota import Rules, settle
 from reprieve.quota import load as load_quota
-from reprieve.whatif.pods import load
+from reprieve.whatif.pods import cluster_of, load
 
 
 def jobset(pods: int) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def main() -> None:
     reading = fastest(lambda: pod_sets(document, kinds), 10)
     expanding = fastest(lambda: expand(document, kinds), 10)
     deciding = fastest(lambda: decide(cluster, group, config, 0), 10)
-    loading = fastest(lambda: load(expansion.groups, pods=expansion.views()), 10)
+    loading = fastest(lambda: cluster_of([*expansion.groups], pods=expansion.views()), 10)
     print(f"a JobSet of {size.pods} pods on {size.nodes} nodes")
     print(f"  its pod sets             {reading * 1000:8.2f} ms")
     print(

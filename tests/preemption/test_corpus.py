@@ -48,7 +48,8 @@ def comparable(answer: Row, group: bool) -> Row:
 
 
 def decided(row: Row, algorithm: str = "kubernetes") -> Row:
-    plan = decide(load(row["objects"]), Reference.parse(row["submit"]), configuration(row, algorithm), 0)
+    for_ = Reference.parse(row["submit"])
+    plan = decide(load(row["objects"], for_), for_, configuration(row, algorithm), 0)
     answer = plan.to_dict()
     return {**answer, "victims": [victim["pod"] for victim in answer["victims"]]}
 

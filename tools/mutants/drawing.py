@@ -6,7 +6,7 @@ what only a check of types sees.
 
 import ast
 import copy
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -45,7 +45,7 @@ class Mutant(NamedTuple):
 
     @property
     def file(self) -> str:
-        return str(self.path.relative_to(ROOT)) if self.path.is_relative_to(ROOT) else str(self.path)
+        return _name(self.path)
 
     @property
     def key(self) -> tuple[str, str, str, str]:
@@ -53,8 +53,8 @@ class Mutant(NamedTuple):
         return self.file, self.function, self.before, self.after
 
 
-def mutants(path: Path) -> list[Mutant]:
-    """Every mutant of the module, in the order of its text."""
+def mutants(path: Path, only: Container[tuple[str, str, str, str]] | None = None) -> list[Mutant]:
+    """Every mutant of the module, in the order of its text; or those with `only` these keys."""
     text = path.read_text(encoding="utf-8")
     begins = [0]
     for line in text.encode().splitlines(keepends=True):
@@ -63,18 +63,24 @@ def mutants(path: Path) -> list[Mutant]:
     for where, node, changed in _changes(ast.parse(text), _Where("", True, range(0))):
         begin = begins[node.lineno - 1] + node.col_offset
         end = begins[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
-        after = ast.unparse(changed)
+        before, after = ast.unparse(node), ast.unparse(changed)
+        if only is not None and (_name(path), where.function, before, after) not in only:
+            continue
         written = after if isinstance(changed, ast.stmt) else f"({after})"
         source = (text.encode()[:begin] + written.encode() + text.encode()[end:]).decode()
         if _compiles(source):
             place = (node.lineno, where.statement, where.function, where.imported)
-            found.setdefault(source, Mutant(path, *place, ast.unparse(node), after, source))
+            found.setdefault(source, Mutant(path, *place, before, after, source))
     return list(found.values())
 
 
 def untouched(path: Path) -> Mutant:
     """The module as it is: what no test may fail on."""
     return Mutant(path, 0, range(0), "", False, "", "", path.read_text(encoding="utf-8"))
+
+
+def _name(path: Path) -> str:
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
 
 
 def _compiles(source: str) -> bool:

@@ -13,7 +13,7 @@ from reprieve.preemption import Bill, BilledVictim, Plan, View, billed, decide, 
 from reprieve.whatif.group_kinds import with_group_kinds
 from reprieve.whatif.notes import NODE_KINDS, take_notes
 from reprieve.whatif.owners import controllers
-from reprieve.whatif.pods import keep_nominations, load, refuse_unknown_class
+from reprieve.whatif.pods import load, refuse_unknown_class
 from reprieve.whatif.warnings import warnings
 
 ALGORITHMS = ("kubernetes", "kep-5710", "minimal-cost")
@@ -29,8 +29,7 @@ def compare_algorithms(
     """
     documents, missing = with_group_kinds(objects)
     notes = take_notes(documents, NODE_KINDS)
-    cluster = load(documents, missing, config)
-    keep_nominations(cluster, for_)
+    cluster = load(documents, for_, missing, config)
     refuse_unknown_class(cluster, for_)
     plans = [_plan(cluster, for_, _with(config, algorithm), ticks(now)) for algorithm in ALGORITHMS]
     helped = [plan for plan in plans if plan.outcome in HELPED]

@@ -98,17 +98,16 @@ def _without_trees(cluster: Cluster) -> None:
 
 def load(
     objects: Iterable[Document | Source],
+    for_: Reference | None = None,
     missing: list[str] | None = None,
     config: Configuration | None = None,
-    pods: Iterable[Pod] = (),
 ) -> Cluster:
-    """A cluster of these objects; sentences about what else they refer to go into `missing`.
-
-    `config`: its gates say which kinds exist; without it all of them do. `pods` are decoded already.
-    Nominations do not count before `keep_nominations`.
+    """A cluster of these objects, as a plan for `for_` sees it; sentences about what else the objects refer
+    to go into `missing`. `config`: its gates say which kinds exist; without it all of them do.
     """
-    completed = completed_objects(objects, missing)
-    return cluster_of(completed.stored, config, pods)
+    cluster = cluster_of(completed_objects(objects, missing).stored, config)
+    keep_nominations(cluster, for_)
+    return cluster
 
 
 def completed_objects(
