@@ -7,8 +7,8 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 RUNS   := $(VENV)/.runs
 CORE   := objects jobs config cluster placement preemption quota fleet
-# One worker more than cores: some tests wait for a browser or a process.
-WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) + 1 )))
+# Two workers more than cores: many tests wait for a browser or a process (on two cores a minute less than with one more).
+WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) + 2 )))
 # A room's folders (preemption has two); of the core everything but the recorded decisions, which take longest.
 QUICK   = $(if $(ROOM),tests/$(ROOM)*,$(foreach room,$(CORE),tests/$(room)*) --ignore-glob='*/test_corpus.py')
 PIP     = $(BIN)/python -m pip install --quiet --disable-pip-version-check
