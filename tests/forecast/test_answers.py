@@ -7,8 +7,10 @@ import pytest
 
 import reprieve
 from reprieve.forecast import HORIZON, Span, sentences, when, when_all
+from reprieve.jobs import sentences as jobs
 from reprieve.objects import InvalidObject, Reference, ReprieveError, ignored_sentence
 from reprieve.records import Run
+from reprieve.whatif import does_not_start
 from tests import builders
 from tests.builders import (
     cluster_queue,
@@ -125,7 +127,7 @@ def test_a_missing_run_time_that_does_not_matter_is_no_hindrance():
 def test_what_never_fits_never_starts_whoever_ends():
     found = ask(node("n", 4), running("a", 2), pod("w", 9))
     assert found.outcome == "never"
-    assert found.sentence == sentences.does_not_start(W, found.reasons[0])
+    assert found.sentence == does_not_start(W, found.reasons[0])
     assert "Insufficient cpu" in found.reasons[0]
 
 
@@ -142,7 +144,7 @@ def test_beyond_the_horizon_it_is_not_said():
 def test_a_gate_is_told():
     found = ask(node("n", 4), pod("w", 2, schedulingGates=[{"name": "example.com/wait"}]))
     assert found.outcome == "never"
-    assert found.sentence == sentences.does_not_start(W, found.reasons[0])
+    assert found.sentence == does_not_start(W, found.reasons[0])
     assert "example.com/wait" in found.reasons[0]
 
 
@@ -173,9 +175,7 @@ def test_a_gang_starts_as_one():
 def test_a_suspended_job_without_a_queue_is_started_by_nobody():
     found = ask(node("n", 4), job("train", 1, suspend=True), target="Job/default/train")
     assert found.outcome == "never"
-    said = sentences.does_not_start(
-        Reference("Job", "default", "train"), sentences.is_suspended("spec.suspend")
-    )
+    said = does_not_start(Reference("Job", "default", "train"), jobs.is_suspended("spec.suspend"))
     assert found.sentence == said
 
 
@@ -348,7 +348,7 @@ OVER = {"conditions": [{"type": "Finished", "status": "True", "lastTransitionTim
 )
 def test_what_has_ended_does_not_start_again(objects, target, how):
     found = ask(node("n", 4), *objects, target=target)
-    said = sentences.does_not_start(Reference(*target.split("/")), sentences.has_ended(how))
+    said = does_not_start(Reference(*target.split("/")), sentences.has_ended(how))
     assert (found.outcome, found.sentence) == ("never", said)
 
 

@@ -3,9 +3,11 @@ was looked at."""
 
 import pytest
 
+import reprieve
 from reprieve.forecast import HORIZON, sentences, when
-from reprieve.objects import Reference, Source
+from reprieve.objects import InvalidObject, Reference, Source
 from reprieve.simulate import Job, ticks
+from reprieve.whatif import does_not_start
 from tests.builders import (
     cluster_queue,
     flavor,
@@ -45,7 +47,7 @@ def ask(*objects, target=TRAIN, **more):
 def test_without_nodes_a_job_in_no_queue_is_not_said_to_start(others):
     found = ask(*others, job("train", 1))
     assert (found.outcome, found.start) == ("never", None)
-    assert found.sentence == sentences.does_not_start(JOB, sentences.NO_NODE)
+    assert found.sentence == does_not_start(JOB, sentences.NO_NODE)
 
 
 def test_without_nodes_quota_is_all_that_is_counted_and_the_answer_says_so():
@@ -79,7 +81,7 @@ def test_a_workload_that_is_not_active_is_told_why():
     waiting["spec"]["active"] = False
     found = ask(*QUEUES, node("n", 4), waiting, target="Workload/default/w")
     assert found.outcome == "never"
-    said = sentences.does_not_start(Reference("Workload", "default", "w"), sentences.INACTIVE)
+    said = does_not_start(Reference("Workload", "default", "w"), sentences.INACTIVE)
     assert found.sentence == said
 
 
@@ -88,20 +90,32 @@ def test_a_job_of_which_a_part_never_starts_is_not_just_said_to_start():
     two = job("train", 3)
     two["spec"] |= {"parallelism": 2, "completions": 2}
     found = ask(node("n", 4), two)
-    assert (found.outcome, found.whole.median) == ("now", None)
-    now, rest = sentences.starts_now(JOB, []), sentences.not_whole(HORIZON, "0/1 nodes are")
+    assert (found.outcome, found.whole.median, found.starts) == ("partly", None, False)
+    now, rest = sentences.starts_in_part(JOB, 1, 2, []), sentences.not_whole(HORIZON, "0/1 nodes are")
     assert found.sentence.startswith(f"{now} {rest}")
 
 
-def test_a_class_that_nobody_knows_is_told_next_to_the_guess():
-    """`plan` refuses to answer; here it counted as 0 in silence."""
+def test_an_unknown_class_of_another_pod_is_noted():
+    other = pod("other", 1, priorityClassName="high")
+    told = sentences.priority_classes_missing(["high"])
+    assert told in ask(node("n", 4), other, job("train", 1)).notes
+    assert told not in ask(node("n", 4), other, job("train", 1), priority_class("high", 9)).notes
+    other["spec"]["priorityClassName"] = "system-node-critical"
+    assert not ask(node("n", 4), other, job("train", 1)).notes
+
+
+def test_an_unknown_class_of_the_target_is_asked_for_as_a_plan_asks_for_it():
+    """It counted as priority 0, next to a note; `plan` refused to answer."""
     urgent = job("train", 1)
     urgent["spec"]["template"]["spec"]["priorityClassName"] = "high"
-    told = sentences.priority_classes_missing(["high"])
-    assert told in ask(node("n", 4), urgent).notes
-    assert told not in ask(node("n", 4), urgent, priority_class("high", 9)).notes
-    urgent["spec"]["template"]["spec"]["priorityClassName"] = "system-node-critical"
-    assert not ask(node("n", 4), urgent).notes
+    given = [node("n", 4), urgent]
+    with pytest.raises(InvalidObject) as planned:
+        reprieve.plan(given, "Job/default/train")
+    with pytest.raises(InvalidObject) as asked:
+        ask(*given)
+    assert str(asked.value) == str(planned.value)
+    assert asked.value.path == "spec.template.spec.priorityClassName"
+    assert ask(*given, priority_class("high", 9)).outcome == "now"
 
 
 def test_beyond_the_horizon_nothing_is_said_to_be_impossible():
@@ -111,7 +125,7 @@ def test_beyond_the_horizon_nothing_is_said_to_be_impossible():
     assert found.reasons[0].startswith("0/1 nodes are available")
     assert ask(*busy).outcome == "later"
     found = ask(node("n", 1), job("train", 2))
-    assert found.sentence == sentences.does_not_start(JOB, found.reasons[0])
+    assert found.sentence == does_not_start(JOB, found.reasons[0])
 
 
 def test_who_has_outrun_its_own_announcement_is_told_apart():
@@ -129,7 +143,7 @@ def test_a_job_whose_deadline_is_over_before_there_is_a_place_never_starts():
     busy = [node("n", 4), running("a", 4, "2h")]
     found = ask(*busy, job("train", 2, activeDeadlineSeconds=600))
     assert (found.outcome, found.share, found.start) == ("never", 0, None)
-    assert found.sentence == sentences.does_not_start(JOB, sentences.given_up(600))
+    assert found.sentence == does_not_start(JOB, sentences.given_up(600))
     assert ask(*busy, job("train", 2, activeDeadlineSeconds=3600)).outcome == "never"
     assert ask(*busy, job("train", 2, activeDeadlineSeconds=3601)).outcome == "later"
 
@@ -159,7 +173,7 @@ def test_the_deadline_of_a_cron_job_is_that_of_the_jobs_it_makes():
         "spec": {"schedule": "0 2 * * *", "jobTemplate": template},
     }
     found = ask(node("n", 4), running("a", 4, "2h"), cron, target="CronJob/default/train")
-    said = sentences.does_not_start(Reference("CronJob", "default", "train"), sentences.given_up(600))
+    said = does_not_start(Reference("CronJob", "default", "train"), sentences.given_up(600))
     assert (found.outcome, found.sentence) == ("never", said)
 
 

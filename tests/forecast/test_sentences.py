@@ -61,11 +61,17 @@ ROWS = [
         sentences.not_within_horizon(W, 3600, "why"),
         "Pod/default/w does not start within 60 min, as far as was looked ahead: why",
     ),
-    (sentences.does_not_start(W, ""), "Pod/default/w does not start as things are."),
-    (sentences.does_not_start(W, "why"), "Pod/default/w does not start as things are: why"),
     (
-        sentences.is_suspended("spec.suspend"),
-        "it is suspended (spec.suspend: true), and nothing but a change of that field starts it.",
+        sentences.starts_in_part(W, 1, 3, []),
+        "1 of 3 pods of Pod/default/w starts now.",
+    ),
+    (
+        sentences.starts_in_part(W, 2, 3, ["Pod/a/b"]),
+        "2 of 3 pods of Pod/default/w start now, if Pod/a/b is preempted.",
+    ),
+    (
+        sentences.all_run(Span(median=600, low=600, high=600, at="2026-11-18T12:10:00Z")),
+        "All of them run in about 10 min (2026-11-18 12:10:00).",
     ),
     (sentences.has_ended("Complete"), "it has ended (Complete)."),
     (sentences.ended_at("Complete", None), "Complete"),

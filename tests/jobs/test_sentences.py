@@ -24,6 +24,12 @@ ROWS = [
         "there is no TrainingRuntime torch among the objects: it has the pods of this job, give it too",
     ),
     (sentences.nothing_at("spec"), "there is nothing at 'spec' in the template"),
+    # why it starts no pods
+    (
+        sentences.is_suspended("spec.suspend"),
+        "it is suspended (spec.suspend: true); it starts when that field is set to false",
+    ),
+    (sentences.ASKS_FOR_NO_PODS, "it asks for no pods; it starts when its number of pods is raised"),
     # what of a job is not read
     (
         sentences.unread_field("spec.x", "volumes that each pod gets"),

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 import reprieve
 from reprieve.cli import main
+from reprieve.jobs import sentences as jobs
 from reprieve.objects import Reference
 from reprieve.whatif import plan_everything, sentences, targets
 from tests import builders
@@ -95,8 +96,11 @@ def test_a_suspended_job_is_planned_for_the_moment_when_it_starts() -> None:
     suspended = batch_job("a")
     suspended["spec"]["suspend"] = True
     plan = reprieve.plan([node("n", 4), suspended], "job/ml/a")
-    assert plan.outcome == "scheduled"
-    assert sentences.SUSPENDED in plan.reasons
+    assert plan.outcome == "gated"
+    why = jobs.is_suspended("spec.suspend")
+    assert plan.reasons[0] == sentences.does_not_start(Reference("Job", "ml", "a"), why)
+    assert plan.placements
+    assert sentences.ONCE_STARTED in plan.reasons
 
 
 def test_a_wrong_amount_in_a_job_is_told_with_its_path_and_file(tmp_path: Path) -> None:

@@ -99,7 +99,8 @@ ROWS = [
         sentences.job_plan(JOB, [("head", 1, 0), ("workers", 8, 0)], 0, ""),
         "Job/ml/a: head does not fit, none of 8 workers pods fit.",
     ),
-    (sentences.job_plan(JOB, [("main", 0, 0)], 0, ""), "Job/ml/a: it asks for no pods now."),
+    (sentences.does_not_start(JOB, ""), "Job/ml/a does not start as things are."),
+    (sentences.does_not_start(JOB, "why"), "Job/ml/a does not start as things are: why"),
     (
         sentences.planned_as_gangs(1, 1),
         "Note: planned as a gang: at least 1 pod start together, or none.",
@@ -228,7 +229,7 @@ ROWS = [
         "the part of each node that its pods take is not counted: give its pods",
     ),
     (sentences.NODE_POOL_NOT_COUNTED, "nodes that could be added are not counted"),
-    (sentences.SUSPENDED, "Note: it is suspended; this is the plan for the moment when it starts."),
+    (sentences.ONCE_STARTED, "Note: this is the plan for the moment when it starts."),
     (
         sentences.CLAIMS_NOT_COUNTED,
         "Note: devices and volumes that the plans before it take are not counted.",

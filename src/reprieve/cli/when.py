@@ -103,7 +103,7 @@ def command(
       reprieve when job/default/crunch --kubeconfig ~/.kube/config --controller http://127.0.0.1:8088
     """
     from reprieve.config import Configuration
-    from reprieve.forecast import STARTS, when_all
+    from reprieve.forecast import when_all
 
     if target and for_:
         raise click.UsageError("the target is given twice; leave --for or the argument")
@@ -121,7 +121,7 @@ def command(
     data = [answer.to_dict() for answer in answers]
     listed = {"apiVersion": well_known.API_VERSION, "kind": "ForecastList", "items": data}
     print_answer(data[0] if len(data) == 1 else listed, output, lambda screen: _render(screen, answers))
-    raise SystemExit(YES if all(answer.outcome in STARTS for answer in answers) else NO)
+    raise SystemExit(YES if all(answer.starts for answer in answers) else NO)
 
 
 def _seconds(text: str) -> float:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from reprieve.cli.layout import Row, Screen
-from reprieve.forecast import STARTS, Forecast, Share, Span, span_text
+from reprieve.forecast import Forecast, Share, Span, span_text
 
 
 def render_forecasts(screen: Screen, answers: Sequence[Forecast]) -> None:
@@ -15,8 +15,8 @@ def render_forecasts(screen: Screen, answers: Sequence[Forecast]) -> None:
         [
             Row(
                 (each.for_, _start(each), _interval(each)),
-                note="" if each.outcome in STARTS else each.sentence,
-                style="" if each.outcome in STARTS else "yellow",
+                note="" if each.starts else each.sentence,
+                style="" if each.starts else "yellow",
             )
             for each in answers
         ],
@@ -25,7 +25,7 @@ def render_forecasts(screen: Screen, answers: Sequence[Forecast]) -> None:
 
 
 def _one(screen: Screen, answer: Forecast) -> None:
-    screen.paragraph(answer.sentence, 0, "bold" if answer.outcome in STARTS else "yellow")
+    screen.paragraph(answer.sentence, 0, "bold" if answer.starts else "yellow")
     spans = [("gets quota", answer.quota), ("all its pods run", answer.whole)]
     known = [(what, span) for what, span in spans if span is not None and span != answer.start]
     if known:

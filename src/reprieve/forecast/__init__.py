@@ -18,7 +18,7 @@ from typing import Any
 
 from reprieve.config import Configuration
 from reprieve.forecast import sentences
-from reprieve.forecast.answer import STARTS, Forecast, Share, Span
+from reprieve.forecast.answer import Forecast, Share, Span
 from reprieve.forecast.asking import FEWEST_FUTURES, HORIZON, Question, TooMuchWork
 from reprieve.forecast.gathering import gather
 from reprieve.forecast.judging import Verdict
@@ -41,7 +41,6 @@ from reprieve.whatif import parse_target
 __all__ = [
     "FEWEST_FUTURES",
     "HORIZON",
-    "STARTS",
     "Forecast",
     "Share",
     "Span",

@@ -6,10 +6,9 @@ import msgspec
 
 from reprieve.objects import Ignored, well_known
 
-Outcome = Literal["runs", "now", "later", "unsure", "unknown", "never"]
-"""`unsure`: it starts in less than half of the futures. `unknown`: a run time is missing. `never`: not
-as things are."""
-STARTS = ("runs", "now", "later")
+Outcome = Literal["runs", "now", "partly", "later", "unsure", "unknown", "never"]
+"""`partly`: some of its pods start now, the others later or not at all. `unsure`: it starts in less than half
+of the futures. `unknown`: a run time is missing. `never`: not as things are."""
 
 
 class Span(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -67,6 +66,12 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     seed: int = 0
     horizon_seconds: float = 0.0
     ignored: tuple[Ignored, ...] = ()
+
+    @property
+    def starts(self) -> bool:
+        """All of it runs, or will."""
+        later = self.whole is not None and self.whole.median is not None
+        return self.outcome in ("runs", "now", "later") or (self.outcome == "partly" and later)
 
     def to_dict(self) -> dict[str, Any]:
         document: dict[str, Any] = msgspec.to_builtins(self)

@@ -1,5 +1,6 @@
 """A situation made of documents: whose pods they are, which workload they wait for, how long they run."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -26,8 +27,8 @@ from reprieve.forecast.reading import (
     unfinished_uids,
 )
 from reprieve.forecast.run_times import History, Likeness, RunTime, run_time
-from reprieve.forecast.situation import NO_WORKLOAD, Owner, Situation, Unit, moment
-from reprieve.jobs import RUNTIMES, one_run, queue_of
+from reprieve.forecast.situation import NO_WORKLOAD, Owner, Refused, Situation, Unit, moment
+from reprieve.jobs import RUNTIMES, Expansion, one_run, queue_of
 from reprieve.objects import (
     MOST_PODS,
     Document,
@@ -36,12 +37,15 @@ from reprieve.objects import (
     Pod,
     PodGroup,
     PriorityClass,
+    PriorityClasses,
     Reference,
     Source,
     Workload,
     document_of,
+    effective_priority,
     find_condition,
     given,
+    group_key,
     ignored,
     ignored_sentence,
     kind_key,
@@ -50,7 +54,7 @@ from reprieve.objects import (
     well_known,
 )
 from reprieve.records import Run
-from reprieve.whatif import NODE_KINDS, QUOTA_KINDS, complete
+from reprieve.whatif import NODE_KINDS, QUOTA_KINDS, complete, no_priority_class
 
 _TEMPLATES = (well_known.SCHEDULING_API, "Workload")
 """Of the same name as what waits for quota, and something else."""
@@ -70,7 +74,8 @@ def gather(
     documents, views, notes, refused = complete(population.documents, now)
     raw = [*map(document_of, documents)]
     owners = Owners(raw, kinds)
-    held = population.held | _not_created(raw, owners, refused)
+    refusals = _refusals(raw, owners, refused)
+    held = population.held | {ref: each.why for ref, each in refusals.items() if not each.created}
     if refused:
         views = [
             each for each in views if not (isinstance(each, Pod) and Reference.of("Pod", each.key) in refused)
@@ -90,7 +95,7 @@ def gather(
     notes += _classless(views)
     known = found.owners()
     notes += found.unread()
-    return Situation(
+    situation = Situation(
         config=config,
         now=moment(now),
         objects=found.others,
@@ -100,28 +105,53 @@ def gather(
         volumes=ephemeral_claims(raw),
         queues=found.queues() if not population.has_queues else {},
         held=held,
+        refusals=refusals,
         over=endings(found.named(wanted), kinds),
         notes=[*population.notes, *notes],
         ignored=left,
     )
+    _refuse_unknown_classes(situation, wanted, population.expansions)
+    return situation
 
 
-def _not_created(
+def _refuse_unknown_classes(
+    situation: Situation, wanted: Iterable[Reference], expansions: Mapping[Reference, Expansion]
+) -> None:
+    """Of what is asked about; for others `_classless` has a note."""
+    given = [each for each in situation.objects if isinstance(each, PriorityClass)]
+    classes = PriorityClasses(given)
+    for target in wanted:
+        for unit in (situation.units[number] for number in situation.units_of(target)):
+            if not unit.waits or not unit.pods or (unit.group is not None and unit.group.parent_key):
+                continue  # it has its priority already, its workload says it, or the root of its tree
+            spec = unit.pods[0].spec if unit.group is None else unit.group.spec
+            if name := effective_priority(spec, classes).missing:
+                job = expansions.get(target)
+                path = "spec.priorityClassName" if job is None else job.class_path(name)
+                raise no_priority_class(name, [each.name for each in given], target, path)
+
+
+def _refusals(
     raw: Iterable[Document], owners: Owners, refused: Mapping[Reference, str]
-) -> dict[Reference, str]:
-    """Owners none of whose pods a server would create, and why; a pod without an owner is its own."""
-    found: dict[Reference, str] = {}
-    others: set[Reference] = set()
+) -> dict[Reference, Refused]:
+    """Owners, groups and pods, and what of them a server would not create."""
+    found: dict[Reference, Refused] = {}
+    created: Counter[Reference] = Counter()
     for each in raw if refused else ():
         if each.get("kind") != "Pod":
             continue
         ref = Reference.read(each)
-        mine = {ref, *owners.chain(each)}
-        if ref in refused:
-            found |= dict.fromkeys(mine, refused_by_a_server(str(ref), refused[ref]))
-        else:
-            others |= mine
-    return {ref: why for ref, why in found.items() if ref not in others}
+        whole = {ref, *owners.chain(each)}
+        if group := group_key(each):
+            whole.add(Reference.of("PodGroup", group))
+        if ref not in refused:
+            created.update(whole)
+            continue
+        why = refused_by_a_server(str(ref), refused[ref])
+        for one in whole:
+            known = found.get(one, Refused(0, 0, why))
+            found[one] = known._replace(pods=known.pods + 1)
+    return {ref: each._replace(created=created[ref]) for ref, each in found.items()}
 
 
 def _classless(views: Iterable[Object]) -> list[str]:

@@ -11,6 +11,7 @@ from reprieve.forecast.replay import Future
 from reprieve.forecast.situation import NO_WORKLOAD
 from reprieve.objects import Reference, format_time
 from reprieve.simulate import instant, seconds
+from reprieve.whatif import does_not_start
 
 AT_ONCE = 60.0
 """Seconds within which a start is now: the grace period of who makes way."""
@@ -48,29 +49,43 @@ class Verdict:
     # --- it starts ------------------------------------------------------------------------------------------
 
     def _with_start(self, start: Span, share: float) -> Forecast:
-        victims = self._victims()
         certain, horizon = len(self._futures) == 1, seconds(self._question.horizon)
         at_once = start.high is not None and start.high <= AT_ONCE and not self._waits_for_others()
-        if at_once:
+        victims = self._victims(at_once=at_once)
+        whole = self._span(self._last)
+        refused = self._situation.refusals.get(self._target)
+        if refused is not None:
+            whole = Span(median=None, low=None, high=None)
+        partly = at_once and (whole.median is None or whole.median > AT_ONCE)
+        if partly:
+            pods = [(self._pods(number), self._starts_at_once(number)) for number in self._waiting]
+            now, total = sum(count for count, starts in pods if starts), sum(count for count, _ in pods)
+            total += refused.pods if refused is not None else 0
+            sentence = sentences.starts_in_part(self._target, now, total, victims)
+        elif at_once:
             sentence = sentences.starts_now(self._target, victims)
         else:
             latest = certain and "limit" in self._run_times()
             sentence = sentences.when_it_starts(
                 self._target, start, certain=certain, horizon=horizon, latest=latest
             )
-        whole = self._span(self._last)
-        if whole.median is None:
+        if refused is not None:
+            sentence = f"{sentence} {refused.why}"
+        elif whole.median is None:
             sentence = f"{sentence} {sentences.not_whole(horizon, next(iter(self._reasons()), ''))}"
+        elif partly:
+            sentence = f"{sentence} {sentences.all_run(whole)}"
+        waits = partly or not at_once
         return self._answer(
-            "now" if at_once else "later",
+            "partly" if partly else "now" if at_once else "later",
             sentence,
             start=start,
             whole=None if whole == start else whole,
             share=share,
             certain=certain,
             victims=victims,
-            unknown=() if at_once else self._unknown(),
-            reasons=() if at_once else self._reasons(),
+            unknown=self._unknown() if waits else (),
+            reasons=self._reasons() if waits else (),
         )
 
     # --- it does not ----------------------------------------------------------------------------------------
@@ -93,11 +108,11 @@ class Verdict:
         elif ahead:
             sentence = sentences.not_within_horizon(self._target, horizon, why)
         else:
-            sentence = sentences.does_not_start(self._target, why)
+            sentence = does_not_start(self._target, why)
         return self._answer(outcome, sentence, certain=len(self._futures) == 1, **common)
 
     def _never(self, why: str) -> Forecast:
-        return self._answer("never", sentences.does_not_start(self._target, why))
+        return self._answer("never", does_not_start(self._target, why))
 
     def _needs_nodes(self) -> bool:
         """Whether there are no nodes, and not even quota to wait for: then nothing is known about places."""
@@ -122,7 +137,7 @@ class Verdict:
             assumptions=(
                 *_assumptions(counts, seconds(question.horizon), len(futures)),
                 *self._other_scheduler(),
-                *(self._unseen() if outcome in ("now", "later", "unsure") else ()),
+                *(self._unseen() if outcome in ("now", "partly", "later", "unsure") else ()),
                 *self._cut_short(),
             ),
             futures=len(futures),
@@ -228,13 +243,22 @@ class Verdict:
             at = format_time(instant(round(self._situation.now + median * 1e6)).replace(microsecond=0))
         return Span(median=median, low=ranked(tenth), high=ranked(len(found) + 1 - tenth), at=at)
 
-    def _victims(self) -> tuple[str, ...]:
+    def _pods(self, number: int) -> int:
+        """A workload whose pods are not known counts as one."""
+        return len(self._situation.units[number].pods) or 1
+
+    def _starts_at_once(self, number: int) -> bool:
+        start = self._start(self._futures[0], number)
+        return start is not None and seconds(start - self._situation.now) <= AT_ONCE
+
+    def _victims(self, *, at_once: bool) -> tuple[str, ...]:
         """Of the first future: pods, or the owner where its pods are not known.
 
-        Those of a unit that the scheduler evicted; all of one that lost its quota.
+        Those of a unit that the scheduler evicted; all of one that lost its quota. `at_once`: only victims of
+        what starts now; what starts later may preempt others then.
         """
         found: dict[str, None] = {}
-        for number in self._waiting:
+        for number in filter(self._starts_at_once, self._waiting) if at_once else self._waiting:
             evicted = self._futures[0].evicted.get(number, set())
             for victim in self._futures[0].victims.get(number, ()):
                 unit = self._situation.units[victim]

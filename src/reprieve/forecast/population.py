@@ -15,7 +15,6 @@ from reprieve.jobs import (
     expand,
     one_run,
     queue_of,
-    suspended_by,
 )
 from reprieve.objects import (
     Document,
@@ -43,7 +42,9 @@ class Population:
         self.documents: list[Document | Source] = list(objects)
         self.notes: list[str] = []
         self.held: dict[Reference, str] = {}
-        """Jobs that nobody starts, and why."""
+        """Jobs that do not start as they are, and why."""
+        self.expansions: dict[Reference, Expansion] = {}
+        """Of what is asked about."""
         self._kinds = kinds
         self._wanted = wanted
         raw = [*map(document_of, objects)]
@@ -94,14 +95,13 @@ class Population:
                 if asks and not _in_parts(document, self._kinds):
                     self._ask(document, None, raw)
                 return
-            field = suspended_by(document, self._kinds)
-            # Of a job that names a queue it is the queue that starts it, also where no queue is shown.
-            if field and not queue and not has_workload:
-                self.held[ref] = sentences.is_suspended(field)
-                return
             expansion = expand(document, self._kinds, raw)
             if ref in self._wanted:
                 self.notes += expansion.notes
+                self.expansions[ref] = expansion
+            if expansion.stopped and not has_workload:
+                self.held[ref] = expansion.stopped
+                return
             for one in map(Reference.read, expansion.documents):
                 if one in self._taken:
                     text = sentences.made_by_somebody_else(one)

@@ -300,7 +300,8 @@ class Replay:
             self._open.discard(number)
 
     def evicted(self, job: int, by: int | None) -> None:
-        if by is not None and by in self._asked:
+        # A gang that runs may preempt for its other pods; it has started without these victims.
+        if by is not None and by in self._asked and by not in self.future.started:
             self.future.victims.setdefault(by, []).append(job)
         self._stop(job, self._situation.units[job].grace)
 
@@ -320,7 +321,7 @@ class Replay:
 
     def _decided(self, decided: Decided) -> None:
         number = self._names.get(decided.unit)
-        if number is not None and decided.victims:
+        if number is not None and decided.victims and number not in self.future.started:
             self.future.evicted.setdefault(number, set()).update(decided.victims)
         if number is not None and decided.outcome not in ("scheduled", "preempts"):
             self.future.reasons.setdefault(number, decided.reasons)

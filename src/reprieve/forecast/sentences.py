@@ -57,6 +57,19 @@ def starts_now(name: Reference, victims: Sequence[str]) -> str:
     return f"{name} starts now, if {some(victims, _NAMED)} {verb} way."
 
 
+def starts_in_part(name: Reference, pods: int, total: int, victims: Sequence[str]) -> str:
+    text = f"{pods} of {total} pods of {name} {'starts' if pods == 1 else 'start'} now"
+    return (
+        f"{text}, if {some(victims, _NAMED)} {is_or_are(len(victims))} preempted." if victims else f"{text}."
+    )
+
+
+def all_run(span: Span) -> str:
+    assert span.median is not None
+    moment = f" ({_clock(span.at)})" if span.at else ""
+    return f"All of them run in about {span_text(span.median)}{moment}."
+
+
 def not_whole(horizon: float, why: str) -> str:
     """Of a job that starts: whoever needs all of its pods must not take that for a yes."""
     return f"Not all of its pods start within {span_text(horizon)}{_because(why)}"
@@ -79,14 +92,6 @@ def starts_in_some_futures(name: Reference, share: float, horizon: float, why: s
 def not_within_horizon(name: Reference, horizon: float, why: str) -> str:
     ahead = f"within {span_text(horizon)}, as far as was looked ahead"
     return f"{name} does not start {ahead}{_because(why)}"
-
-
-def does_not_start(name: Reference, why: str) -> str:
-    return f"{name} does not start as things are{_because(why)}"
-
-
-def is_suspended(field: str) -> str:
-    return f"it is suspended ({field}: true), and nothing but a change of that field starts it."
 
 
 def has_ended(how: str) -> str:

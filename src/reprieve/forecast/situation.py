@@ -8,6 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from typing import NamedTuple
 
 import msgspec
 
@@ -84,6 +85,15 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
     """Since when that counts, unless it waits for quota first."""
 
 
+class Refused(NamedTuple):
+    """Pods of one owner, group or pod that a server would not create."""
+
+    pods: int
+    created: int
+    """Its other pods."""
+    why: str
+
+
 @dataclass(frozen=True)
 class Situation:
     config: Configuration
@@ -100,6 +110,8 @@ class Situation:
     """Owners that name a queue, where nobody counts quota."""
     held: dict[Reference, str]
     """What never starts as things are, and why: suspended, or its pods are refused."""
+    refusals: dict[Reference, Refused]
+    """Of what has pods that a server would not create."""
     over: dict[Reference, str]
     """What is asked about and has ended: how, and when."""
     notes: list[str]

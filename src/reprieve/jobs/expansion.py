@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from reprieve.jobs import sentences
+from reprieve.jobs.asking import one_run
 from reprieve.jobs.kinds import JobKinds
 from reprieve.jobs.paths import Place, at, mapping, number, text
 from reprieve.jobs.pod_sets import PodSet
@@ -13,7 +14,7 @@ from reprieve.jobs.reading import pod_sets
 from reprieve.jobs.replica_claims import replica_claims, replica_volumes
 from reprieve.jobs.rows import JobKind
 from reprieve.jobs.unread import unread
-from reprieve.jobs.workloads import priority_class_of, suspended_by
+from reprieve.jobs.workloads import priority_class_of, queue_of, suspended_by
 from reprieve.objects import (
     Document,
     InvalidObject,
@@ -45,7 +46,8 @@ class Expansion(msgspec.Struct, frozen=True, kw_only=True):
     """PodGroups that the job does not name and that follow from its kind or from its scheduling policy."""
     claims: tuple[Document, ...] = ()
     """Claims for volumes that its controller makes for its pods."""
-    suspended: bool = False
+    stopped: str = ""
+    """Why it starts no pods: it is suspended and in no queue that would start it, or asks for none."""
     priority_class: str = ""
     """Its own field for a priority class, where its kind has one."""
     unread: tuple[str, ...] = ()
@@ -58,6 +60,15 @@ class Expansion(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def documents(self) -> list[Document]:
         return [*self.groups, *self.claims, *(pod for pods in self.pods.values() for pod in pods)]
+
+    def class_path(self, name: str) -> str:
+        """The field of the job that names this priority class for its pods."""
+        paths = (
+            f"{each.path}.spec.priorityClassName"
+            for each in self.sets
+            if each.template["spec"].get("priorityClassName") == name
+        )
+        return next(paths, self.priority_class)
 
     def views(self) -> list[Pod]:
         """The pods, decoded: of each pod set and gang one, the others differ in name and labels only."""
@@ -99,10 +110,17 @@ def expand(document: Document, kinds: JobKinds, others: Iterable[Document] = ())
         pods=pods,
         groups=tuple(groups),
         claims=tuple(each for each in claims if Reference.read(each) not in there),
-        suspended=bool(suspended_by(document, kinds)),
+        stopped=_stopped(document, kinds, sets),
         priority_class=kind.priority_class,
         unread=not_read,
     )
+
+
+def _stopped(document: Document, kinds: JobKinds, sets: Iterable[PodSet]) -> str:
+    field = suspended_by(document, kinds)
+    if field and not queue_of(one_run(document, kinds) or document):
+        return sentences.is_suspended(field)
+    return "" if any(each.count for each in sets) else sentences.ASKS_FOR_NO_PODS
 
 
 def _check(pod_set: PodSet, job: Document) -> None:

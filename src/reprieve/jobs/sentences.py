@@ -57,6 +57,15 @@ def nothing_at(step: str) -> str:
     return f"there is nothing at {shown(step)} in the template"
 
 
+# --- why it starts no pods ----------------------------------------------------------------------------------
+
+ASKS_FOR_NO_PODS = "it asks for no pods; it starts when its number of pods is raised"
+
+
+def is_suspended(field: str) -> str:
+    return f"it is suspended ({field}: true); it starts when that field is set to false"
+
+
 # --- what of a job is not read ------------------------------------------------------------------------------
 
 VOLUMES = "volumes that each pod gets"

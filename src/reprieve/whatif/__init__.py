@@ -6,7 +6,7 @@ people write them (names, times, configurations) are read here; each module behi
 first needed, so that a node plan loads no quota and a quota plan no numpy.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
@@ -25,6 +25,7 @@ from reprieve.objects import (
 )
 from reprieve.whatif import sentences
 from reprieve.whatif.notes import NODE_KINDS, QUOTA_KINDS
+from reprieve.whatif.sentences import does_not_start
 
 if TYPE_CHECKING:
     from reprieve.preemption import Plan
@@ -43,6 +44,8 @@ __all__ = [
     "admit",
     "compare",
     "complete",
+    "does_not_start",
+    "no_priority_class",
     "overlay",
     "parse_target",
     "plan",
@@ -206,6 +209,13 @@ def admit(
 
     deletions = {int(number): keys for number, keys in (delete_after_cycle or {}).items()}
     return admit_all(objects_in(objects), Configuration.load(config), _moment(now), max_cycles, deletions)
+
+
+def no_priority_class(name: str, known: Collection[str], for_: Reference, path: str) -> InvalidObject:
+    """An error for the target of a question: without its class its priority would be a guess."""
+    from reprieve.whatif.pods import no_priority_class
+
+    return no_priority_class(name, known, for_, path)
 
 
 def complete(objects: Objects, now: datetime) -> "Complete":

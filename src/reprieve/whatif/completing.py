@@ -7,7 +7,7 @@ from typing import NamedTuple
 from reprieve.admission import complete as admitted
 from reprieve.objects import Document, Object, Reference, Source, decode_all
 from reprieve.whatif.group_kinds import with_group_kinds
-from reprieve.whatif.pods import with_templates
+from reprieve.whatif.pods import check, with_templates
 
 
 class Complete(NamedTuple):
@@ -23,4 +23,8 @@ def complete(objects: Iterable[Document | Source], now: datetime) -> Complete:
     """Without claims for pods: who replays what happens makes them as time goes by."""
     documents, notes = with_group_kinds(objects)
     found = admitted(with_templates(documents, notes), now, claims=False)
-    return Complete(found.documents, decode_all(found.documents), [*notes, *found.notes], found.refused)
+    views = decode_all(found.documents)
+    for each in views:
+        if Reference.of(type(each).__name__, each.key) not in found.refused:
+            check(each)
+    return Complete(found.documents, views, [*notes, *found.notes], found.refused)

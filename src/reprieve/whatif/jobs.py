@@ -13,7 +13,7 @@ import msgspec
 from reprieve.admission import refused_by_a_server
 from reprieve.cluster import Cluster, ticks
 from reprieve.config import Configuration
-from reprieve.jobs import RUNTIMES, Expansion, JobKinds, PodSet, ending, expand, made_by, one_run, queue_of
+from reprieve.jobs import RUNTIMES, Expansion, JobKinds, ending, expand, made_by, one_run, queue_of
 from reprieve.objects import (
     Document,
     Ignored,
@@ -44,7 +44,7 @@ from reprieve.whatif.pods import (
 )
 from reprieve.whatif.warnings import about_pods, warnings
 
-JobOutcome = Literal["scheduled", "preempts", "partial", "unschedulable"]
+JobOutcome = Literal["scheduled", "preempts", "partial", "unschedulable", "gated"]
 _PLACED = (outcomes.SCHEDULED, outcomes.PREEMPTS)
 
 
@@ -114,10 +114,10 @@ def plan_job(
     told = [*_hints(job, expansion, config), *found, *missing]
     answer = JobPlan(
         for_=str(for_),
-        outcome=_outcome(fits, plans),
+        outcome=outcomes.GATED if expansion.stopped else _outcome(fits, plans),
         pod_sets=tuple(fits),
         plans=tuple(plans),
-        reasons=(_sentence(for_, fits, plans), *dict.fromkeys(told), *notes.sentences),
+        reasons=(*_first(for_, expansion, fits, plans), *dict.fromkeys(told), *notes.sentences),
         ignored=notes.ignored,
     )
     return answer, expanded
@@ -265,7 +265,7 @@ def _plans(
             if unit in planned or (message and unit.kind == "Pod"):
                 continue  # planned with its gang, or equal to the one that found no node
             planned.add(unit)
-            _refuse_unknown_class(cluster, unit, expansion, pod_set)
+            _refuse_unknown_class(cluster, unit, expansion)
             plan = decide(cluster, unit, config, moment, alternatives=unit.kind == "PodGroup")
             if plan.victims:
                 plan = with_lost_hours(View(cluster, config, moment), plan)
@@ -283,15 +283,14 @@ def _plans(
     return plans, fits
 
 
-def _refuse_unknown_class(cluster: Cluster, unit: Reference, expansion: Expansion, pod_set: PodSet) -> None:
+def _refuse_unknown_class(cluster: Cluster, unit: Reference, expansion: Expansion) -> None:
     """With the field of the job: nobody has written its pods, or the gang that its kind is."""
     try:
         refuse_unknown_class(cluster, unit)
     except InvalidObject as error:
         if unit.kind == "PodGroup" and unit not in map(Reference.read, expansion.groups):
             raise
-        own = pod_set.template["spec"].get("priorityClassName") == error.value
-        path = f"{pod_set.path}.spec.priorityClassName" if own else expansion.priority_class
+        path = expansion.class_path(str(error.value))
         raise InvalidObject(path, error.value, error.message, str(expansion.job)) from error
 
 
@@ -320,6 +319,16 @@ def _outcome(fits: Sequence[PodSetFit], plans: Sequence[Plan]) -> JobOutcome:
     return "preempts" if any(plan.victims for plan in plans) else "scheduled"
 
 
+def _first(
+    for_: Reference, expansion: Expansion, fits: Sequence[PodSetFit], plans: Sequence[Plan]
+) -> list[str]:
+    """What becomes of it; for a job that is stopped, after why it is, what would once it starts."""
+    stopped = [sentences.does_not_start(for_, expansion.stopped)] if expansion.stopped else []
+    if not any(each.count for each in fits):
+        return stopped
+    return [*stopped, _sentence(for_, fits, plans), *([sentences.ONCE_STARTED] if stopped else [])]
+
+
 def _sentence(for_: Reference, fits: Sequence[PodSetFit], plans: Sequence[Plan]) -> str:
     victims = sum(len(plan.victims) for plan in plans)
     failed = next((each.message for each in fits if each.message), "")
@@ -341,8 +350,6 @@ def _hints(job: Document, expansion: Expansion, config: Configuration) -> list[s
     if expansion.groups:
         least = expansion.groups[0]["spec"]["schedulingPolicy"]["gang"]["minCount"]
         found.append(sentences.planned_as_gangs(len(expansion.groups), least))
-    if expansion.suspended:
-        found.append(sentences.SUSPENDED)
     if queue := queue_of(one_run(job, config.job_kinds()) or job):
         notes = [(each.template.get("metadata") or {}).get("annotations") or {} for each in expansion.sets]
         found.append(waits_for_quota(queue, (name for each in notes for name in each)))

@@ -1,6 +1,6 @@
 """A plan for a pod or a pod group, over manifests."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 
 import msgspec
@@ -132,7 +132,7 @@ def cluster_of(
         if identity in seen:
             raise ReprieveError(sentences.given_twice(type(each).__name__, each.key))
         seen.add(identity)
-        _check(each)
+        check(each)
     cluster.set_all(views)
     for kind, namespace, name, selector in _owners(map(document_of, documents)):
         cluster.set_owner(kind, namespace, name, selector)
@@ -218,8 +218,8 @@ def _is(document: Document, for_: Reference) -> bool:
     return document.get("kind") == for_.kind == "Pod" and Reference.read(document) == for_
 
 
-def _check(each: Object) -> None:
-    """What an API server would not have stored: amounts that nobody can hand out, a gang that always fits."""
+def check(each: Object) -> None:
+    """Refuse what an API server would not store: impossible amounts, a gang that always fits."""
     if isinstance(each, Pod):
         # What a server has stored is taken as it is, though nobody counts such names.
         names = [] if each.metadata.uid else unknown_names(each.spec)
@@ -233,11 +233,16 @@ def _check(each: Object) -> None:
 
 def refuse_unknown_class(cluster: Cluster, for_: Reference) -> None:
     """Without the class that the unit names its priority is not known, and an answer would be a guess."""
-    found = unknown_class(cluster, for_)
-    if found:
-        given = cluster.priorities.number_of
-        text = sentences.no_priority_class(found, [*given, *well_known.SYSTEM_CLASSES] if given else [])
-        raise InvalidObject("spec.priorityClassName", found, text, str(for_))
+    if found := unknown_class(cluster, for_):
+        raise no_priority_class(found, cluster.priorities.number_of, for_)
+
+
+def no_priority_class(
+    name: str, known: Collection[str], for_: Reference, path: str = "spec.priorityClassName"
+) -> InvalidObject:
+    """`known`: the classes among the objects."""
+    text = sentences.no_priority_class(name, [*known, *well_known.SYSTEM_CLASSES] if known else [])
+    return InvalidObject(path, name, text, str(for_))
 
 
 def _owners(documents: Iterable[Document]) -> Iterator[tuple[str, str, str, LabelSelector]]:

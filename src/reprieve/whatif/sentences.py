@@ -114,7 +114,11 @@ def min_count_too_low(min_count: int) -> str:
 
 # --- plans of jobs ------------------------------------------------------------------------------------------
 
-SUSPENDED = "Note: it is suspended; this is the plan for the moment when it starts."
+ONCE_STARTED = "Note: this is the plan for the moment when it starts."
+
+
+def does_not_start(name: Reference, why: str) -> str:
+    return f"{name} does not start as things are{f': {why}' if why else '.'}"
 
 
 def job_plan(job: Reference, fits: Sequence[tuple[str, int, int]], victims: int, message: str) -> str:
@@ -124,7 +128,7 @@ def job_plan(job: Reference, fits: Sequence[tuple[str, int, int]], victims: int,
     """
     alone = len(fits) == 1
     parts = [_fit("" if alone else f"{name} ", count, placed) for name, count, placed in fits if count]
-    text = f"{job}: {', '.join(parts) or 'it asks for no pods now'}"
+    text = f"{job}: {', '.join(parts)}"
     if victims:
         text += f", if {counted(victims, 'pod')} {'makes' if victims == 1 else 'make'} way"
     return f"{text}. {message}" if message else f"{text}."

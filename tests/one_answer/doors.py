@@ -1,0 +1,79 @@
+"""Every command as a door to one answer: what each says about the same documents, in the same few words."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from click.testing import CliRunner, Result
+
+from reprieve.cli import main
+from tests.builders import Document
+
+NOW = "2026-11-18T12:00:00Z"
+STARTS, PREEMPTS, PARTLY, NO, INVALID = "starts", "preempts", "partly", "no", "invalid"
+
+
+class Answer(NamedTuple):
+    verdict: str
+    victims: frozenset[str] = frozenset()
+    """Pods, `namespace/name`."""
+    said: str = ""
+    """Its first sentence, for people who look at a difference."""
+
+
+def write(documents: Sequence[Document], folder: Path) -> Path:
+    path = folder / "world.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(documents)}))
+    return path
+
+
+def run(*arguments: str) -> Result:
+    result = CliRunner().invoke(main, [*arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise AssertionError(f"{arguments}: {result.output}") from result.exception
+    return result
+
+
+def planned(path: Path, target: str) -> Answer:
+    result = run("plan", "-f", str(path), "--for", target, "--now", NOW, "-o", "json")
+    if result.exit_code == 2:
+        return Answer(INVALID, said=result.stderr)
+    data = json.loads(result.stdout)
+    words = {"scheduled": STARTS, "preempts": PREEMPTS, "partial": PARTLY}
+    parts = data.get("plans", [data])
+    victims = frozenset(each["pod"] for part in parts for each in part["victims"])
+    answer = Answer(words.get(data["outcome"], NO), victims, " ".join(data["reasons"]))
+    assert result.exit_code == (0 if answer.verdict in (STARTS, PREEMPTS) else 1)
+    return answer
+
+
+def forecast(path: Path, target: str) -> Answer:
+    result = run("when", target, "-f", str(path), "--now", NOW, "--futures", "9", "-o", "json")
+    if result.exit_code == 2:
+        return Answer(INVALID, said=result.stderr)
+    data = json.loads(result.stdout)
+    victims = frozenset(each.removeprefix("Pod/") for each in data["victims"])
+    verdict = {"now": PREEMPTS if victims else STARTS, "partly": PARTLY}.get(data["outcome"], NO)
+    starts = data["outcome"] in ("now", "later", "runs") or (
+        data["outcome"] == "partly" and (data.get("whole") or {}).get("median") is not None
+    )
+    assert result.exit_code == (0 if starts else 1)
+    return Answer(verdict, victims, data["sentence"])
+
+
+def admitted(path: Path, target: str) -> str:
+    """`all`, `some` or `none` of its workloads have quota; empty where it asks for none, or is invalid."""
+    result = run("admit", "-f", str(path), "--now", NOW, "-o", "json")
+    if result.exit_code == 2:
+        return ""
+    data = json.loads(result.stdout)
+    own = {key for key, who in data.get("jobs", {}).items() if who.split(",")[0] == target}
+    have = own & data["admitted"].keys()
+    return "" if not own else "all" if have == own else "some" if have else "none"
+
+
+def explained(path: Path, target: str) -> Any:
+    kind, _, name = target.partition("/")
+    result = run("explain", f"{kind.lower()}/{name}", "-f", str(path), "-o", "json")
+    return json.loads(result.stdout) if result.exit_code != 2 else None
