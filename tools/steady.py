@@ -103,12 +103,10 @@ def main(options: argparse.Namespace) -> int:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python tools/steady.py", description=__doc__)
-    parser.add_argument("selection", nargs="+", help="files and folders; other options are pytest's")
+    parser.add_argument("selection", nargs="...", help="files, folders and options of pytest; after our own options")
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--busy", type=int, default=10, help="so many of them with busy cores")
     parser.add_argument("--seed", type=int, default=0, help="the first run's seed is one more, and so on")
     parser.add_argument("--patience", type=float, default=3600, help="seconds after which a run is given up")
     parser.add_argument("--logs", type=Path, default=Path("build/steady"), help="where failed runs are kept")
-    options, others = parser.parse_known_args()
-    options.selection += others
-    sys.exit(main(options))
+    sys.exit(main(parser.parse_args()))
