@@ -4,7 +4,7 @@ from typing import Any
 
 import reprieve
 from reprieve.admission import sentences as admission
-from reprieve.whatif import plan_everything, sentences, targets
+from reprieve.whatif import plan_everything, targets
 from tests.builders import Document, document, gang, node, pod
 
 CLASS = {
@@ -29,12 +29,13 @@ def gpus(where: str, count: int) -> Document:
     return {**document("ResourceSlice", f"{where}-gpu"), "apiVersion": "resource.k8s.io/v1", "spec": spec}
 
 
-def training(parallelism: int, **spec: Any) -> Document:
-    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}], **spec}}
+def training(parallelism: int, *, name: str = "train", **spec: Any) -> Document:
+    containers = [{"name": "c", "image": "i"}]
+    template = {"spec": {"restartPolicy": "Never", "containers": containers, **spec}}
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": {"name": "train"},
+        "metadata": {"name": name},
         "spec": {"parallelism": parallelism, "completions": parallelism, "template": template},
     }
 
@@ -101,8 +102,35 @@ def test_an_ephemeral_volume_gets_its_claim() -> None:
     assert plan.outcome == "scheduled"
 
 
-def test_a_later_plan_says_that_it_does_not_count_devices_of_the_earlier() -> None:
+def test_a_later_plan_counts_the_devices_of_the_earlier() -> None:
+    """It did not, and said so in a note: both of two pods got the one device."""
     given = [node("n"), CLASS, gpus("n", 1), TEMPLATE, pod("p", **ASKS), pod("q", **ASKS)]
     first, second = plan_everything(given, targets(given))
-    assert sentences.CLAIMS_NOT_COUNTED not in first.reasons
-    assert sentences.CLAIMS_NOT_COUNTED in second.reasons
+    assert (first.outcome, second.outcome) == ("scheduled", "unschedulable")
+    third = plan_everything([*given, gpus("m", 1), node("m")], targets(given))[1]
+    assert third.outcome == "scheduled"
+
+
+def test_a_later_job_counts_the_devices_of_the_earlier() -> None:
+    given = [node("n"), CLASS, gpus("n", 1), TEMPLATE, training(1, **ASKS), training(1, name="b", **ASKS)]
+    assert [each.outcome for each in plan_everything(given, targets(given))] == ["scheduled", "unschedulable"]
+
+
+def test_a_later_plan_counts_the_volumes_of_the_earlier() -> None:
+    local: Document = {
+        "apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "disk"},
+        "status": {"phase": "Available"},
+        "spec": {
+            "storageClassName": "local", "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"},
+        },
+    }  # fmt: skip
+    storage = {
+        "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "local"},
+        "provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "WaitForFirstConsumer",
+    }  # fmt: skip
+    wanted: Document = {"storageClassName": "local", "accessModes": ["ReadWriteOnce"]}
+    wanted |= {"resources": {"requests": {"storage": "1Gi"}}}
+    volumes = [{"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": wanted}}}]
+    given = [node("n"), storage, local, pod("p", volumes=volumes), pod("q", volumes=volumes)]
+    first, second = plan_everything(given, targets(given))
+    assert (first.outcome, second.outcome) == ("scheduled", "unschedulable")

@@ -230,10 +230,6 @@ ROWS = [
     ),
     (sentences.NODE_POOL_NOT_COUNTED, "nodes that could be added are not counted"),
     (sentences.ONCE_STARTED, "Note: this is the plan for the moment when it starts."),
-    (
-        sentences.CLAIMS_NOT_COUNTED,
-        "Note: devices and volumes that the plans before it take are not counted.",
-    ),
     (sentences.NO_ROOM_WITHOUT_PREEMPTION, "no worker has room without preemption"),
     (sentences.NO_ROOM_AT_ALL, "no worker has room, and none could make it by preemption"),
 ]

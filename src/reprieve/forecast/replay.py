@@ -92,6 +92,8 @@ class Replay:
         self._objects = UnitObjects(situation)
         self._scheduling = self._scheduler()
         self._admission = self._quota()
+        if self._scheduling is not None and self._admission is not None and self._admission.counts_pods:
+            self._scheduling.pod_seen = self._admission.pod_seen
         self._begin()
         self._moments()
 

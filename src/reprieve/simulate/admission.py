@@ -9,7 +9,15 @@ from datetime import datetime
 from typing import Protocol
 
 from reprieve.config import Configuration
-from reprieve.objects import ClusterQueue, LocalQueue, Object, ReprieveError, Workload, namespace_labels
+from reprieve.objects import (
+    ClusterQueue,
+    LocalQueue,
+    Object,
+    Pod,
+    ReprieveError,
+    Workload,
+    namespace_labels,
+)
 from reprieve.quota import DUE_TO, Outcome, Quota, Rules, cycle, load, release, waiters
 from reprieve.simulate.jobs import Job
 from reprieve.simulate.pods import JobObjects, instant
@@ -89,6 +97,18 @@ class Admission:
         self._index[key] = index
         self._key[index] = key
         self._quota.put_workload(workload, instant(now))
+
+    @property
+    def counts_pods(self) -> bool:
+        """Whether pods outside of quota hold capacity of a topology."""
+        return not self._quota.cache.capacity.unused
+
+    def pod_seen(self, pod: Pod, gone: bool) -> None:
+        """A pod is created, changes or is gone."""
+        if gone:
+            self._quota.cache.capacity.drop_pod(pod.key)
+        else:
+            self._quota.cache.capacity.put_pod(pod)
 
     def held(self, index: int) -> Workload | None:
         """The workload with what it was given; None while it waits."""

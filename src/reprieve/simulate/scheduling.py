@@ -57,6 +57,8 @@ class Decided(NamedTuple):
 
 
 Listener = Callable[[Decided], None]
+PodSeen = Callable[[Pod, bool], None]
+"""Called with a pod as it is from now on, and whether it is gone."""
 
 
 class Scheduling:
@@ -73,6 +75,7 @@ class Scheduling:
         self._host = host
         self._jobs = jobs
         self._grace = grace
+        self.pod_seen: PodSeen | None = None
         self._now = 0
         self._seconds = EPOCH_SECONDS
         self._pods: dict[str, Pod] = {}
@@ -111,6 +114,8 @@ class Scheduling:
             self._pods[key] = pod
             self._owner[key] = index
             self.core.observe("ADDED", None, pod, self._seconds)
+            if self.pod_seen is not None:
+                self.pod_seen(pod, False)
 
     def stop(self, index: int) -> None:
         """All pods of the job are told to go, those that have not been told yet; `gone` when they have."""
@@ -127,6 +132,8 @@ class Scheduling:
             pod = self._pods.pop(key)
             del self._owner[key]
             self.core.observe("DELETED", pod, pod, self._seconds)
+            if self.pod_seen is not None:
+                self.pod_seen(pod, True)
         self._keys[index] = []
 
     def forget(self, index: int) -> None:
@@ -260,3 +267,5 @@ class Scheduling:
     def _change(self, old: Pod, new: Pod) -> None:
         self._pods[new.key] = new
         self.core.observe("MODIFIED", old, new, self._seconds)
+        if self.pod_seen is not None:
+            self.pod_seen(new, False)

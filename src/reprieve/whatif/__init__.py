@@ -6,9 +6,10 @@ people write them (names, times, configurations) are read here; each module behi
 first needed, so that a node plan loads no quota and a quota plan no numpy.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from reprieve.config import Configuration
 from reprieve.objects import (
@@ -30,6 +31,7 @@ from reprieve.whatif.sentences import does_not_start
 if TYPE_CHECKING:
     from reprieve.preemption import Plan
     from reprieve.quota import QuotaPlan
+    from reprieve.whatif.carrying_out import After
     from reprieve.whatif.completing import Complete
     from reprieve.whatif.fleet import FleetPlan
     from reprieve.whatif.jobs import JobPlan
@@ -79,10 +81,19 @@ def plan(
     """
     settings, moment = Configuration.load(config), _moment(now)
     target, objects = parse_target(for_, settings), objects_in(objects)
+    with _meant_otherwise(objects, target, settings):
+        return _plan(objects, target, settings, moment, cluster_queue, given)[0]
+
+
+@contextmanager
+def _meant_otherwise(
+    objects: Iterable[Document | Source], target: Reference, config: Configuration
+) -> Iterator[None]:
+    """An error about what is not there names what could be meant."""
     try:
-        return _plan(objects, target, settings, moment, cluster_queue, given)
+        yield
     except ReprieveError as error:
-        hint = "" if isinstance(error, InvalidObject) else _meant(target, objects, settings)
+        hint = "" if isinstance(error, InvalidObject) else _meant(target, objects, config)
         if not hint:
             raise
         raise type(error)(f"{error}{hint}") from error
@@ -93,13 +104,13 @@ def _plan(
     target: Reference,
     settings: Configuration,
     moment: datetime,
-    cluster_queue: str | None,
-    given: Mapping[str, Any] | None,
-) -> "Plan | QuotaPlan | JobPlan":
+    cluster_queue: str | None = None,
+    given: Mapping[str, Any] | None = None,
+) -> "tuple[Plan | QuotaPlan | JobPlan, After]":
     if target.kind not in PLANNED:
         from reprieve.whatif.jobs import plan_job
 
-        return plan_job(objects, target, settings, moment)[0]
+        return plan_job(objects, target, settings, moment)
     if target.kind == "Workload":
         from reprieve.whatif.quota import plan_workload
 
@@ -155,26 +166,17 @@ def plan_everything(
     settings, documents = Configuration.load(config), objects_in(objects)
     if len(targets) == 1:
         return [plan(documents, str(targets[0]), settings, now)]
-    from reprieve.whatif.claims import with_note
-    from reprieve.whatif.jobs import carried_out, plan_job
-
     moment = _moment(now)
     jobs = {target for target in targets if target.kind not in PLANNED}
     to_come = {each: source for source in documents if (each := Reference.read(document_of(source))) in jobs}
     documents = [each for each in documents if Reference.read(document_of(each)) not in jobs]
     answers: list[Plan | QuotaPlan | JobPlan] = []
-    taken = False
     for target in targets:
-        if target in to_come:
-            answer, documents = plan_job([*documents, to_come[target]], target, settings, moment)
-            answers.append(with_note(answer, taken))
-            plans: Sequence[Plan] = answer.plans
-        else:
-            other = plan(documents, str(target), settings, moment)
-            plans = [cast("Plan", other)] if target.kind != "Workload" else []
-            answers.append(with_note(plans[0], taken) if plans else other)
-        documents = carried_out(documents, plans)
-        taken = taken or any(each.devices or each.volumes for each in plans)
+        given = [*documents, to_come[target]] if target in to_come else documents
+        with _meant_otherwise(given, target, settings):
+            answer, after = _plan(given, target, settings, moment)
+        answers.append(answer)
+        documents = after()
     return answers
 
 

@@ -140,7 +140,7 @@ def _candidate(
     cluster: str, objects: list[Document], for_: Reference, config: Configuration, now: datetime
 ) -> Candidate:
     try:
-        plan = plan_workload(objects, for_, config, now)
+        plan, _ = plan_workload(objects, for_, config, now)
     except ReprieveError as error:
         return Candidate(cluster, None, problem=str(error))
     victims = [victim.info for victim in plan.proposal.victims]

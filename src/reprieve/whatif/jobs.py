@@ -18,7 +18,6 @@ from reprieve.objects import (
     Document,
     Ignored,
     InvalidObject,
-    Pod,
     Reference,
     ReprieveError,
     Source,
@@ -31,7 +30,7 @@ from reprieve.objects import (
 )
 from reprieve.preemption import Plan, View, decide, with_lost_hours
 from reprieve.whatif import sentences
-from reprieve.whatif.claims import take
+from reprieve.whatif.carrying_out import PLACED, After, carry_out, documents_after
 from reprieve.whatif.group_kinds import with_group_kinds
 from reprieve.whatif.notes import NODE_KINDS, take_notes, waits_for_quota
 from reprieve.whatif.owners import with_owners
@@ -45,7 +44,6 @@ from reprieve.whatif.pods import (
 from reprieve.whatif.warnings import about_pods, warnings
 
 JobOutcome = Literal["scheduled", "preempts", "partial", "unschedulable", "gated"]
-_PLACED = (outcomes.SCHEDULED, outcomes.PREEMPTS)
 
 
 class PodSetFit(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -86,8 +84,8 @@ class JobPlan(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 def plan_job(
     objects: Iterable[Document | Source], for_: Reference, config: Configuration, now: datetime
-) -> tuple[JobPlan, list[Document | Source]]:
-    """Where the pods of a job would go, and who would make way; the documents with its pods in its place."""
+) -> tuple[JobPlan, After]:
+    """Where the pods of a job would go and what they preempt; and the documents after that."""
     documents, missing = with_group_kinds(objects)
     source, expansion, expanded = expanded_job(documents, for_, config)
     job = document_of(source)
@@ -120,7 +118,7 @@ def plan_job(
         reasons=(*_first(for_, expansion, fits, plans), *dict.fromkeys(told), *notes.sentences),
         ignored=notes.ignored,
     )
-    return answer, expanded
+    return answer, lambda: documents_after(completed.stored, plans, cluster)
 
 
 def expanded_job(
@@ -141,21 +139,6 @@ def only_gang(expansion: Expansion) -> Reference:
     if len(expansion.groups) != 1:
         raise ReprieveError(sentences.no_single_gang(expansion.job, len(expansion.groups)))
     return Reference.read(expansion.groups[0])
-
-
-def carried_out(documents: Iterable[Document | Source], plans: Sequence[Plan]) -> list[Document | Source]:
-    """The documents after these plans: the pods on their nodes, without the victims."""
-    nodes = {pod: node for plan in plans if plan.outcome in _PLACED for pod, node in plan.placements.items()}
-    victims = {victim.pod for plan in plans for victim in plan.victims}
-    after: list[Document | Source] = []
-    for each in documents:
-        document = document_of(each)
-        key = Reference.read(document).key if document.get("kind") == "Pod" else ""
-        if key in nodes:
-            after.append({**document, "spec": {**document["spec"], "nodeName": nodes[key]}})
-        elif key not in victims:
-            after.append(each)
-    return after
 
 
 def targets_in(
@@ -271,9 +254,9 @@ def _plans(
                 plan = with_lost_hours(View(cluster, config, moment), plan)
             plans.append(plan)
             victims += len(plan.victims)
-            if plan.outcome in _PLACED:
+            if plan.outcome in PLACED:
                 nodes |= plan.placements
-                _carry_out(cluster, plan)
+                carry_out(cluster, plan)
             else:
                 message = plan.message
         placed = sum(key in nodes for key in keys)
@@ -299,14 +282,6 @@ def _unit(pod: Document, cluster: Cluster) -> Reference:
     number = cluster.groups.number_of.get(group) if group else None
     known = number is not None and cluster.groups.objects[number] is not None
     return Reference.of("PodGroup", group) if known else Reference.read(pod)
-
-
-def _carry_out(cluster: Cluster, plan: Plan) -> None:
-    for victim in plan.victims:
-        cluster.remove(Pod, victim.pod)
-    take(cluster, plan)
-    for pod, node in plan.placements.items():
-        cluster.assume(pod, node)
 
 
 # -- what is said --------------------------------------------------------------------------------------------

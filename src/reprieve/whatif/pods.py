@@ -32,6 +32,7 @@ from reprieve.objects import (
 )
 from reprieve.preemption import Plan, View, decide, groups_rule, with_lost_hours
 from reprieve.whatif import sentences
+from reprieve.whatif.carrying_out import After, carry_out, documents_after
 from reprieve.whatif.group_kinds import with_group_kinds
 from reprieve.whatif.notes import NODE_KINDS, take_notes, waits_for_quota
 from reprieve.whatif.owners import with_owners
@@ -48,14 +49,15 @@ def plan_unit(
     for_: Reference,
     config: Configuration,
     now: datetime,
-) -> Plan:
-    """Who makes way for a pod or pod group."""
+) -> tuple[Plan, After]:
+    """Who makes way for a pod or pod group, and the documents once that is done."""
     documents, missing = with_group_kinds(objects)
     notes = take_notes(documents, NODE_KINDS)
     refuse_old_links(document_of(each) for each in documents if _is(document_of(each), for_))
     completed = completed_objects(documents, missing, now)
     if for_ in completed.refused:
-        return _not_created(for_, completed.refused[for_], config, (*missing, *notes.sentences))
+        refused = _not_created(for_, completed.refused[for_], config, (*missing, *notes.sentences))
+        return refused, lambda: completed.stored
     cluster = cluster_of(completed.stored, config)
     keep_nominations(cluster, for_)
     refuse_unknown_class(cluster, for_)
@@ -64,8 +66,13 @@ def plan_unit(
     ruled = divergent(cluster, for_) if groups_rule(config) else []
     found = [*warnings(cluster), *about_pods(cluster, rows_of(cluster, for_), [plan], documents, config)]
     told = [*_quota_first(documents, for_), *ruled, *found, *missing, *notes.sentences]
-    reasons = (*plan.reasons, *told)
-    return msgspec.structs.replace(plan, reasons=reasons, ignored=notes.ignored)
+    plan = msgspec.structs.replace(plan, reasons=(*plan.reasons, *told), ignored=notes.ignored)
+
+    def after() -> list[Document | Source]:
+        carry_out(cluster, plan)
+        return documents_after(completed.stored, [plan], cluster)
+
+    return plan, after
 
 
 def _not_created(pod: Reference, why: str, config: Configuration, notes: tuple[str, ...]) -> Plan:

@@ -67,6 +67,7 @@ from reprieve.quota import (
     waiting_lists,
 )
 from reprieve.whatif import sentences
+from reprieve.whatif.carrying_out import After, documents_with_quota
 from reprieve.whatif.notes import QUOTA_KINDS, Notes, take_notes
 from reprieve.whatif.queued_jobs import with_workloads
 
@@ -82,8 +83,8 @@ def plan_workload(
     now: datetime,
     cluster_queue: str | None = None,
     given: Mapping[str, Any] | None = None,
-) -> QuotaPlan:
-    """What the workload would get if it was its turn now.
+) -> tuple[QuotaPlan, After]:
+    """What the workload would get if it was its turn now, and the documents once it has that.
 
     `cluster_queue` replaces the queue it is in. `given` fixes parts of the answer: `usage` of queues, the
     `oracle` of the flavor scan, or a whole `assignment` with `counts`, for which only the victims are
@@ -105,7 +106,18 @@ def plan_workload(
     answer = _Question(quota, info, queue).answer(given or {})
     vain = vain_wait(quota, info, queue, answer.whole.assignment)
     said = (*vain, *notes._replace(missing=missing).sentences)
-    return replace(answer, ignored=notes.ignored, notes=said)
+
+    def after() -> list[Document | Source]:
+        for pending in quota.pending.values():
+            for other in [*pending]:
+                quota.drop_workload(other.key, now)
+        quota.put_workload(found[0], now)
+        steps = settle(quota, now).steps
+        evicted = [each.victim.info.workload for step in steps for each in step.outcome.evicted]
+        mine = quota.cache.workloads.get(for_.key)
+        return documents_with_quota(queued.documents, [] if mine is None else [mine.workload], evicted)
+
+    return replace(answer, ignored=notes.ignored, notes=said), after
 
 
 def _decoded(documents: list[Document | Source]) -> tuple[list[Object], tuple[str, ...]]:

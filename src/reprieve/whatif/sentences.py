@@ -155,8 +155,6 @@ def waits_for_quota(queue: str, annotations: Sequence[str]) -> str:
 
 # --- what a plan of nodes takes otherwise than it is written ------------------------------------------------
 
-CLAIMS_NOT_COUNTED = "Note: devices and volumes that the plans before it take are not counted."
-
 
 def other_scheduler(name: str) -> str:
     return f"Note: its schedulerName is {name}: this is what Reprieve would do, not what that scheduler does."
