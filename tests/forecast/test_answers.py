@@ -11,6 +11,7 @@ from reprieve.jobs import sentences as jobs
 from reprieve.objects import InvalidObject, Reference, ReprieveError, ignored_sentence
 from reprieve.records import Run
 from reprieve.whatif import does_not_start
+from reprieve.whatif import sentences as whatif
 from tests import builders
 from tests.builders import (
     cluster_queue,
@@ -361,9 +362,9 @@ def test_a_cron_job_is_answered_for_as_if_it_were_due_now():
 
 
 def test_pods_of_another_scheduler_are_said_to_be_placed_as_by_this_one():
-    other = sentences.other_scheduler(W, ["someone-else"])
-    assert other in ask(node("n", 4), pod("w", 2, schedulerName="someone-else")).assumptions
-    assert other not in ask(node("n", 4), pod("w", 2, schedulerName="default-scheduler")).assumptions
+    other = whatif.other_scheduler("someone-else")
+    assert other in ask(node("n", 4), pod("w", 2, schedulerName="someone-else")).notes
+    assert other not in ask(node("n", 4), pod("w", 2, schedulerName="default-scheduler")).notes
     assert len(ask(node("n", 4), pod("w", 2)).assumptions) == 2
 
 

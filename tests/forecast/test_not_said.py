@@ -8,6 +8,7 @@ from reprieve.forecast import HORIZON, sentences, when
 from reprieve.objects import InvalidObject, Reference, Source
 from reprieve.simulate import Job, ticks
 from reprieve.whatif import does_not_start
+from reprieve.whatif import sentences as whatif
 from tests.builders import (
     cluster_queue,
     flavor,
@@ -97,7 +98,7 @@ def test_a_job_of_which_a_part_never_starts_is_not_just_said_to_start():
 
 def test_an_unknown_class_of_another_pod_is_noted():
     other = pod("other", 1, priorityClassName="high")
-    told = sentences.priority_classes_missing(["high"])
+    told = whatif.priority_classes_are_missing(["high"])
     assert told in ask(node("n", 4), other, job("train", 1)).notes
     assert told not in ask(node("n", 4), other, job("train", 1), priority_class("high", 9)).notes
     other["spec"]["priorityClassName"] = "system-node-critical"

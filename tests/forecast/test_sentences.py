@@ -126,10 +126,6 @@ ROWS = [
     ),
     (sentences.looked_ahead(2592000), "Looked ahead: 30 days."),
     (
-        sentences.other_scheduler(W, ["a", "b", "c", "d"]),
-        "Pod/default/w asks for the scheduler a, b, c and 1 more; it is placed here as by this one.",
-    ),
-    (
         sentences.no_queues(W, "main"),
         "Pod/default/w names the LocalQueue main; no ClusterQueue is among the objects, so quota "
         "is not counted.",
@@ -143,10 +139,6 @@ ROWS = [
     (
         sentences.fields_nobody_reads(["a", "b", "c", "d"]),
         "Warning: fields that nobody reads: a, b, c and 1 more",
-    ),
-    (
-        sentences.priority_classes_missing(["high"]),
-        "Note: priority classes that are not among the objects count as priority 0: high.",
     ),
     (
         sentences.announcement_not_used(["Pod/default/a"], "why"),

@@ -11,6 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from reprieve.cli import main
+from reprieve.jobs import sentences as jobs
+from reprieve.objects import Reference
 from reprieve.whatif import sentences
 
 CASES = Path(__file__).with_name("cases")
@@ -109,6 +111,64 @@ def test_pods_without_their_group_wait_for_it() -> None:
 def test_a_victim_whose_class_is_missing_is_named_also_for_a_job() -> None:
     reasons = data(ask("plan", "18", "--for", "job/default/j"))["reasons"]
     assert sentences.priority_classes_are_missing(["zzz"]) in reasons
+
+
+@pytest.mark.parametrize(
+    ("name", "note"),
+    [
+        ("18", sentences.priority_classes_are_missing(["zzz"])),
+        ("19a", sentences.nodes_are_missing([("default/v", "gone")])),
+    ],
+)
+def test_what_is_not_known_is_noted_by_a_plan_and_a_forecast(name: str, note: str) -> None:
+    assert note in data(ask("plan", name, "--for", "job/default/j"))["reasons"]
+    assert note in data(ask("when", name, "job/default/j"))["notes"]
+
+
+def test_a_pod_waits_for_nodes_that_pods_without_quota_hold() -> None:
+    assert data(ask("admit", "08"))["admitted"] == {}
+    assert data(ask("when", "08", "pod/default/x"))["outcome"] != "now"
+
+
+def test_an_unknown_class_is_asked_for_by_every_command() -> None:
+    for command, target in (("plan", ("--for", "job/default/j")), ("when", ("job/default/j",))):
+        result = ask(command, "12", *target)
+        assert result.exit_code == 2
+        assert "spec.template.spec.priorityClassName: there is no PriorityClass 'nope'" in result.output
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "rest"), [("14a", "job/default/j", 0), ("14b", "deployment/default/d", 1)]
+)
+def test_what_starts_in_part_is_said_to(name: str, target: str, rest: int) -> None:
+    """The rest of a Job starts when the first half has ended; of a Deployment it never does."""
+    planned, forecast = ask("plan", name, "--for", target), ask("when", name, target)
+    assert data(planned)["outcome"] == "partial"
+    assert sum(each["placed"] for each in data(planned)["podSets"]) == 2
+    assert data(forecast)["outcome"] == "partly"
+    assert (planned.exit_code, forecast.exit_code) == (1, rest)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("20a", jobs.ASKS_FOR_NO_PODS), ("20b", jobs.is_suspended("spec.suspend"))]
+)
+def test_a_job_that_starts_no_pods_does_not_start(name: str, why: str) -> None:
+    planned, forecast = ask("plan", name, "--for", "job/default/j"), ask("when", name, "job/default/j")
+    sentence = sentences.does_not_start(Reference("Job", "default", "j"), why)
+    assert data(planned)["reasons"][0] == data(forecast)["sentence"] == sentence
+    assert (data(planned)["outcome"], data(forecast)["outcome"]) == ("gated", "never")
+    assert planned.exit_code == forecast.exit_code == 1
+
+
+def test_two_jobs_do_not_get_the_same_device() -> None:
+    planned = data(ask("plan", "21"))["items"]
+    assert [each["outcome"] for each in planned] == ["scheduled", "unschedulable"]
+
+
+def test_two_workloads_do_not_get_the_same_quota() -> None:
+    planned = data(ask("plan", "11"))["items"]
+    assert [each["outcome"] for each in planned] == ["scheduled", "unschedulable"]
+    assert len(data(ask("admit", "11"))["admitted"]) == 1
 
 
 def test_the_overhead_of_a_runtime_class_counts_for_quota_everywhere() -> None:

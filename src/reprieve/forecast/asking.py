@@ -9,6 +9,7 @@ from reprieve.forecast.replay import DRAWN, Future, Replay
 from reprieve.forecast.situation import Situation
 from reprieve.objects import Reference, ReprieveError, collector_off
 from reprieve.simulate import Copies, ticks
+from reprieve.whatif import notes_about
 
 HORIZON = 30 * 86_400.0
 MOST_FUTURES, FEWEST_FUTURES = 200, 9
@@ -39,6 +40,8 @@ class Question:
         self.horizon = ticks(horizon)
         self.seed = seed
         self.units = {target: situation.units_of(target) for target in targets}
+        self.notes: dict[Reference, list[str]] = {}
+        """Of each target, what an answer could not know."""
         self._asked = {number for units in self.units.values() for number in units}
 
     def ask(self, count: int | None) -> list[Future]:
@@ -46,6 +49,7 @@ class Question:
         known = [each.run_time for each in self.situation.owners]
         with collector_off():
             begun = self._replay([each.expected if each.is_certain else DRAWN for each in known])
+        self._take_notes(begun)
         if begun.is_over or all(each.is_certain for each in known):
             return [begun.run(self._chances.drawn(0))]
         with collector_off():
@@ -53,6 +57,25 @@ class Question:
         first = self._play(copies, 0)
         number = self._affordable(first.work) if count is None else count
         return [first, *(self._play(copies, index) for index in range(1, number))]
+
+    def _take_notes(self, begun: Replay) -> None:
+        """About the cluster as it is now: with time its pods and claims change."""
+        cluster, situation = begun.cluster, self.situation
+        if cluster is None:
+            return
+        for target, numbers in self.units.items():
+            units = [situation.units[number] for number in numbers]
+            pods = [pod for unit in units for pod in unit.pods]
+            evicted = (begun.future.evicted.get(number, ()) for number in numbers)
+            self.notes[target] = notes_about(
+                cluster,
+                [pod.key for pod in pods],
+                situation.documents,
+                situation.config,
+                schedulers=[pod.spec.scheduler_name for unit in units if unit.waits for pod in unit.pods],
+                victims={victim for each in evicted for victim in each},
+                fits=begun.future.started.keys() >= set(numbers),
+            )
 
     def _play(self, copies: Copies[Replay], index: int) -> Future:
         """A replay is garbage when it is over, and hardly before."""

@@ -92,7 +92,6 @@ def gather(
     if strange := unknown_fields(written):
         notes.append(sentences.fields_nobody_reads(strange))
     notes += unfollowed(views)
-    notes += _classless(views)
     known = found.owners()
     notes += found.unread()
     situation = Situation(
@@ -109,6 +108,7 @@ def gather(
         over=endings(found.named(wanted), kinds),
         notes=[*population.notes, *notes],
         ignored=left,
+        documents=documents,
     )
     _refuse_unknown_classes(situation, wanted, population.expansions)
     return situation
@@ -117,7 +117,7 @@ def gather(
 def _refuse_unknown_classes(
     situation: Situation, wanted: Iterable[Reference], expansions: Mapping[Reference, Expansion]
 ) -> None:
-    """Of what is asked about; for others `_classless` has a note."""
+    """Of what is asked about; others with an unknown class have a note."""
     given = [each for each in situation.objects if isinstance(each, PriorityClass)]
     classes = PriorityClasses(given)
     for target in wanted:
@@ -152,21 +152,6 @@ def _refusals(
             known = found.get(one, Refused(0, 0, why))
             found[one] = known._replace(pods=known.pods + 1)
     return {ref: each._replace(created=created[ref]) for ref, each in found.items()}
-
-
-def _classless(views: Iterable[Object]) -> list[str]:
-    """Where a class is missing, who comes before whom is a guess: a plan refuses it, a forecast says it."""
-    found = list(views)
-    known = {
-        each.name for each in found if isinstance(each, PriorityClass)
-    } | well_known.SYSTEM_CLASSES.keys()
-    named = {
-        each.spec.priority_class_name
-        for each in found
-        if isinstance(each, Pod | PodGroup) and each.spec.priority is None
-    }
-    missing = sorted(name for name in named if name and name not in known)
-    return [sentences.priority_classes_missing(missing)] if missing else []
 
 
 class _Run(NamedTuple):

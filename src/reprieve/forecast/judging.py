@@ -136,23 +136,16 @@ class Verdict:
             before=self._shares(self._earlier) if outcome in ("later", "unsure") else (),
             assumptions=(
                 *_assumptions(counts, seconds(question.horizon), len(futures)),
-                *self._other_scheduler(),
                 *(self._unseen() if outcome in ("now", "partly", "later", "unsure") else ()),
                 *self._cut_short(),
             ),
             futures=len(futures),
             seed=question.seed,
             horizon_seconds=seconds(question.horizon),
-            notes=tuple(situation.notes),
+            notes=(*question.notes.get(self._target, ()), *situation.notes),
             ignored=situation.ignored,
             **more,  # type: ignore[arg-type]
         )
-
-    def _other_scheduler(self) -> list[str]:
-        known = self._situation.config.scheduler.known_names
-        pods = (pod for number in self._waiting for pod in self._situation.units[number].pods)
-        strange = sorted({pod.spec.scheduler_name for pod in pods} - known - {""})
-        return [sentences.other_scheduler(self._target, strange)] if strange else []
 
     def _unseen(self) -> list[str]:
         """What a start needs beside what is among the objects."""

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
+from reprieve.cluster import Cluster
 from reprieve.forecast import sentences
 from reprieve.forecast.claims import SchedulingWithClaims
 from reprieve.forecast.objects import UnitObjects
@@ -101,6 +102,11 @@ class Replay:
     def is_over(self) -> bool:
         """All that was asked about has started."""
         return not self._open
+
+    @property
+    def cluster(self) -> Cluster | None:
+        """None without nodes."""
+        return None if self._scheduling is None else self._scheduling.core.memory.cluster
 
     # --- the beginning --------------------------------------------------------------------------------------
 

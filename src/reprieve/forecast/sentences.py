@@ -175,10 +175,6 @@ def looked_ahead(horizon: float) -> str:
     return f"Looked ahead: {span_text(horizon)}."
 
 
-def other_scheduler(name: Reference, schedulers: Sequence[str]) -> str:
-    return f"{name} asks for the scheduler {some(schedulers, _NAMED)}; it is placed here as by this one."
-
-
 def no_queues(name: Reference, queue: str) -> str:
     return (
         f"{name} names the LocalQueue {queue}; no ClusterQueue is among the objects, so quota is not counted."
@@ -201,11 +197,6 @@ def not_read(what: str) -> str:
 
 def fields_nobody_reads(fields: Sequence[str]) -> str:
     return f"Warning: fields that nobody reads: {some(fields, _NAMED)}"
-
-
-def priority_classes_missing(names: Sequence[str]) -> str:
-    text = "Note: priority classes that are not among the objects count as priority 0"
-    return f"{text}: {some(names, _NAMED)}."
 
 
 def announcement_not_used(whose: Sequence[str], why: str) -> str:

@@ -5,6 +5,7 @@ single pod, as the scheduler queues them; in a queue they wait for a workload fi
 """
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -17,6 +18,7 @@ from reprieve.forecast.run_times import RunTime
 from reprieve.objects import (
     ClusterQueue,
     CompositePodGroup,
+    Document,
     Ignored,
     LocalQueue,
     Node,
@@ -26,6 +28,7 @@ from reprieve.objects import (
     Reference,
     ResourceClaimTemplate,
     ResourceFlavor,
+    Source,
     Workload,
     storage,
 )
@@ -116,6 +119,8 @@ class Situation:
     """What is asked about and has ended: how, and when."""
     notes: list[str]
     ignored: tuple[Ignored, ...]
+    documents: Sequence[Document | Source]
+    """All of it, as people wrote it."""
 
     @cached_property
     def has_nodes(self) -> bool:

@@ -29,6 +29,7 @@ from reprieve.whatif.notes import NODE_KINDS, QUOTA_KINDS
 from reprieve.whatif.sentences import does_not_start
 
 if TYPE_CHECKING:
+    from reprieve.cluster import Cluster
     from reprieve.preemption import Plan
     from reprieve.quota import QuotaPlan
     from reprieve.whatif.carrying_out import After
@@ -48,6 +49,7 @@ __all__ = [
     "complete",
     "does_not_start",
     "no_priority_class",
+    "notes_about",
     "overlay",
     "parse_target",
     "plan",
@@ -218,6 +220,26 @@ def no_priority_class(name: str, known: Collection[str], for_: Reference, path: 
     from reprieve.whatif.pods import no_priority_class
 
     return no_priority_class(name, known, for_, path)
+
+
+def notes_about(
+    cluster: "Cluster",
+    pods: Iterable[str],
+    objects: Objects,
+    config: Configuration,
+    *,
+    schedulers: Iterable[str],
+    victims: Collection[str],
+    fits: bool,
+) -> list[str]:
+    """What an answer about pods (`namespace/name`) on this cluster could not know, or took otherwise than it
+    is written: the same sentences in every command."""
+    from reprieve.whatif.warnings import about_pods, warnings
+
+    found = (cluster.pods.row_of[key] for key in pods if key in cluster.pods.row_of)
+    rows = [*{int(cluster.pods.cls[row]): row for row in found}.values()]
+    others = about_pods(cluster, rows, objects, config, schedulers=schedulers, victims={*victims}, fits=fits)
+    return [*warnings(cluster), *others]
 
 
 def complete(objects: Objects, now: datetime) -> "Complete":

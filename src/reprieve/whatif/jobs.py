@@ -41,7 +41,7 @@ from reprieve.whatif.pods import (
     refuse_old_links,
     refuse_unknown_class,
 )
-from reprieve.whatif.warnings import about_pods, warnings
+from reprieve.whatif.warnings import about_plans, warnings
 
 JobOutcome = Literal["scheduled", "preempts", "partial", "unschedulable", "gated"]
 
@@ -108,7 +108,7 @@ def plan_job(
     plans = [with_owners(plan, expanded) for plan in plans]
     first = [Reference.read(pods[0]).key for pods in expansion.pods.values() if pods]
     rows = [cluster.pods.row_of[key] for key in first if key in cluster.pods.row_of]
-    found = [*doubts, *about_pods(cluster, rows, plans, expanded, config)] if plans else []
+    found = [*doubts, *about_plans(cluster, rows, plans, expanded, config)] if plans else []
     told = [*_hints(job, expansion, config), *found, *missing]
     answer = JobPlan(
         for_=str(for_),

@@ -36,7 +36,7 @@ from reprieve.whatif.carrying_out import After, carry_out, documents_after
 from reprieve.whatif.group_kinds import with_group_kinds
 from reprieve.whatif.notes import NODE_KINDS, take_notes, waits_for_quota
 from reprieve.whatif.owners import with_owners
-from reprieve.whatif.warnings import about_pods, divergent, rows_of, warnings
+from reprieve.whatif.warnings import about_plans, divergent, rows_of, warnings
 
 _WORKLOAD = (well_known.SCHEDULING_API, "Workload")
 _POD_GROUP = (well_known.SCHEDULING_API, "PodGroup")
@@ -64,7 +64,7 @@ def plan_unit(
     plan = decide(cluster, for_, config, ticks(now), alternatives=True)
     plan = with_owners(with_lost_hours(View(cluster, config, ticks(now)), plan), documents)
     ruled = divergent(cluster, for_) if groups_rule(config) else []
-    found = [*warnings(cluster), *about_pods(cluster, rows_of(cluster, for_), [plan], documents, config)]
+    found = [*warnings(cluster), *about_plans(cluster, rows_of(cluster, for_), [plan], documents, config)]
     told = [*_quota_first(documents, for_), *ruled, *found, *missing, *notes.sentences]
     plan = msgspec.structs.replace(plan, reasons=(*plan.reasons, *told), ignored=notes.ignored)
 

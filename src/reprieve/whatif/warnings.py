@@ -59,27 +59,48 @@ def rows_of(cluster: Cluster, for_: Reference) -> list[int]:
 def about_pods(
     cluster: Cluster,
     rows: Sequence[int],
-    plans: Sequence[Plan],
     documents: Iterable[Document | Source],
     config: Configuration,
+    *,
+    schedulers: Iterable[str],
+    victims: set[str],
+    fits: bool,
 ) -> list[str]:
-    """What the pods that were planned, and their victims, say to other programs or to nobody."""
-    fits = all(plan.outcome in (outcomes.SCHEDULED, outcomes.PREEMPTS) for plan in plans)
+    """What the pods that are asked about, and the pods that they preempt, say to other programs or in error.
+
+    `schedulers`: the names that these pods give to theirs.
+    """
     return [
-        *_other_schedulers(cluster, rows, config),
+        *_other_schedulers(schedulers, config),
         *_gates(cluster, rows),
         *_unlabelled(cluster, rows),
         *_asked_of_others({cluster.pods.keys[row] for row in rows}, documents),
         *([] if fits else _unoffered(cluster, rows)),
-        *_unprotected({victim.pod for plan in plans for victim in plan.victims}, documents),
+        *_unprotected(victims, documents),
     ]
 
 
-def _other_schedulers(cluster: Cluster, rows: Sequence[int], config: Configuration) -> list[str]:
-    scheduler = config.scheduler
-    known = ("", well_known.DEFAULT_SCHEDULER, scheduler.scheduler_name, *scheduler.other_scheduler_names)
-    names = dict.fromkeys(cluster.pods.info[row].scheduler for row in rows)
-    return [sentences.other_scheduler(name) for name in names if name not in known]
+def about_plans(
+    cluster: Cluster,
+    rows: Sequence[int],
+    plans: Sequence[Plan],
+    documents: Iterable[Document | Source],
+    config: Configuration,
+) -> list[str]:
+    return about_pods(
+        cluster,
+        rows,
+        documents,
+        config,
+        schedulers=[cluster.pods.info[row].scheduler for row in rows],
+        victims={victim.pod for plan in plans for victim in plan.victims},
+        fits=all(plan.outcome in (outcomes.SCHEDULED, outcomes.PREEMPTS) for plan in plans),
+    )
+
+
+def _other_schedulers(names: Iterable[str], config: Configuration) -> list[str]:
+    known = {"", *config.scheduler.known_names}
+    return [sentences.other_scheduler(name) for name in dict.fromkeys(names) if name not in known]
 
 
 def _gates(cluster: Cluster, rows: Sequence[int]) -> list[str]:
