@@ -8,7 +8,7 @@ import pytest
 import reprieve
 from reprieve.forecast import HORIZON, Span, sentences, when, when_all
 from reprieve.jobs import sentences as jobs
-from reprieve.objects import InvalidObject, Reference, ReprieveError, ignored_sentence
+from reprieve.objects import InvalidObject, Reference, ReprieveError
 from reprieve.records import Run
 from reprieve.whatif import does_not_start
 from reprieve.whatif import sentences as whatif
@@ -391,7 +391,7 @@ def test_a_job_whose_pods_would_have_the_names_of_others_is_refused():
 
 def test_what_is_not_used_is_told():
     found = ask(node("n", 4), pod("w", 2), document("ConfigMap", "c", "default", data={}))
-    assert found.notes == (sentences.not_read(ignored_sentence(found.ignored)),)
+    assert found.notes == (whatif.ignored_objects(found.ignored),)
     assert [(each.kind, each.count) for each in found.ignored] == [("ConfigMap", 1)]
 
 

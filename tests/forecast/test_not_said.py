@@ -223,4 +223,4 @@ def test_fields_that_nobody_reads_are_told():
         Source("w.yaml", str(at), each) for at, each in enumerate([node("n", 4), busy, pod("w", 4)], 1)
     ]
     (note,) = ask(*objects, target="Pod/default/w").notes
-    assert note.startswith(sentences.fields_nobody_reads(["w.yaml:2: spec.activeDeadlineSecond"]))
+    assert note.startswith(whatif.fields_nobody_reads(["w.yaml:2: spec.activeDeadlineSecond"]))

@@ -135,11 +135,6 @@ ROWS = [
         "Pod/default/w announces that it runs for 2 h, and its time limit stops it after 10 min.",
     ),
     # notes on the objects
-    (sentences.not_read("ignored: 1 ConfigMap"), "Note: ignored: 1 ConfigMap."),
-    (
-        sentences.fields_nobody_reads(["a", "b", "c", "d"]),
-        "Warning: fields that nobody reads: a, b, c and 1 more",
-    ),
     (
         sentences.announcement_not_used(["Pod/default/a"], "why"),
         "Note: reprieve.dev/expected-runtime of Pod/default/a is not used: why.",

@@ -134,7 +134,7 @@ def test_manifests_that_the_simulation_does_not_read_are_named(tmp_path):
         "status: {allocatable: {nvidia.com/gpu: '8', pods: '110'}}\n"
     )
     said = json.loads(simulate(f"{TRACE} -f {tmp_path} --until 1h -o json").stdout)["notes"]
-    assert any(each.startswith("ignored: 1 ClusterQeue") and "did you mean" in each for each in said)
+    assert any(each.startswith("Note: ignored: 1 ClusterQeue") and "did you mean" in each for each in said)
     assert any("nobody reads" in each and "spec.unschedulabel" in each for each in said)
     fleet = f"{TRACE} -f {EXAMPLE / 'queues.yaml'} --cluster eu={tmp_path} --until 1h -o json"
     assert json.loads(simulate(fleet).stdout)["notes"][-2:] == said[-2:]

@@ -44,17 +44,13 @@ from reprieve.objects import (
     document_of,
     effective_priority,
     find_condition,
-    given,
     group_key,
-    ignored,
-    ignored_sentence,
     kind_key,
     objects_in,
-    unknown_fields,
     well_known,
 )
 from reprieve.records import Run
-from reprieve.whatif import NODE_KINDS, QUOTA_KINDS, complete, no_priority_class
+from reprieve.whatif import BOTH, complete, no_priority_class, take_notes
 
 _TEMPLATES = (well_known.SCHEDULING_API, "Workload")
 """Of the same name as what waits for quota, and something else."""
@@ -84,14 +80,9 @@ def gather(
     for each in each_once(noted, ended_runs(raw, owners), unfinished_uids(raw, owners)):
         history.add(each.like, each.length)
     found = _Gathering(raw, views, owners, moment(now), history, stopped)
-    used = NODE_KINDS | QUOTA_KINDS | {(each.group, each.kind) for each in kinds} | {*RUNTIMES}
-    left = ignored(given(documents), used, "")
-    if left:
-        notes.append(sentences.not_read(ignored_sentence(left)))
-    written = [each for each in documents if isinstance(each, Source)]
-    if strange := unknown_fields(written):
-        notes.append(sentences.fields_nobody_reads(strange))
-    notes += unfollowed(views)
+    reading = BOTH.of_jobs([*((each.group, each.kind) for each in kinds), *RUNTIMES])
+    left = take_notes(documents, reading, may_be_empty=True)
+    notes += [*left.sentences, *unfollowed(views)]
     known = found.owners()
     notes += found.unread()
     situation = Situation(
@@ -107,7 +98,7 @@ def gather(
         refusals=refusals,
         over=endings(found.named(wanted), kinds),
         notes=[*population.notes, *notes],
-        ignored=left,
+        ignored=left.ignored,
         documents=documents,
     )
     _refuse_unknown_classes(situation, wanted, population.expansions)

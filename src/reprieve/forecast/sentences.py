@@ -191,14 +191,6 @@ def cut_short(name: Reference, announced: float, limit: float) -> str:
 # --- notes on the objects -----------------------------------------------------------------------------------
 
 
-def not_read(what: str) -> str:
-    return f"Note: {what}."
-
-
-def fields_nobody_reads(fields: Sequence[str]) -> str:
-    return f"Warning: fields that nobody reads: {some(fields, _NAMED)}"
-
-
 def announcement_not_used(whose: Sequence[str], why: str) -> str:
     names = some(whose, _NAMED)
     return f"Note: {well_known.EXPECTED_RUNTIME_ANNOTATION} of {names} is not used: {why}."

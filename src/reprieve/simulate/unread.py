@@ -2,16 +2,8 @@
 
 from collections.abc import Iterable
 
-from reprieve.objects import (
-    Document,
-    Source,
-    given,
-    ignored,
-    ignored_sentence,
-    some,
-    unknown_fields,
-    well_known,
-)
+from reprieve.objects import Document, Source, well_known
+from reprieve.whatif import Reading, take_notes
 
 _QUEUES = ("AdmissionCheck", "ClusterQueue", "Cohort", "LocalQueue", "ResourceFlavor", "Topology", "Workload")
 USED = frozenset(
@@ -23,16 +15,11 @@ USED = frozenset(
     }
 )
 """Kinds that count; those that count only sometimes have notes of their own."""
-MOST_NAMED = 3
 
 
 def unread(objects: Iterable[Document | Source]) -> tuple[str, ...]:
-    """Notes about what people wrote: kinds that are ignored, and fields that nobody reads."""
+    """Notes about what people wrote: kinds that are ignored, and unknown fields."""
     written = [each for each in objects if isinstance(each, Source)]
-    sources = given(written) if written else []
-    notes = []
-    if left := ignored(sources, USED, "jobs are what --trace gives"):
-        notes.append(ignored_sentence(left))
-    if strange := unknown_fields(sources):
-        notes.append(f"fields that nobody reads ({some(strange, MOST_NAMED)})")
-    return tuple(notes)
+    if not written:
+        return ()
+    return take_notes(written, Reading(USED, "jobs are what --trace gives"), may_be_empty=True).sentences

@@ -25,7 +25,7 @@ from reprieve.objects import (
     parse_time,
 )
 from reprieve.whatif import sentences
-from reprieve.whatif.notes import NODE_KINDS, QUOTA_KINDS
+from reprieve.whatif.notes import BOTH, NODE_KINDS, QUOTA_KINDS, Notes, Reading, take_notes
 from reprieve.whatif.sentences import does_not_start
 
 if TYPE_CHECKING:
@@ -39,11 +39,14 @@ if TYPE_CHECKING:
     from reprieve.whatif.quota import Admissions
 
 __all__ = [
+    "BOTH",
     "NODE_KINDS",
     "QUOTA_KINDS",
     "Admissions",
     "FleetPlan",
     "JobPlan",
+    "Notes",
+    "Reading",
     "admit",
     "compare",
     "complete",
@@ -55,6 +58,7 @@ __all__ = [
     "plan",
     "plan_everything",
     "plan_fleet",
+    "take_notes",
     "targets",
 ]
 

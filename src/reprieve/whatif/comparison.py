@@ -11,7 +11,7 @@ from reprieve.config import Configuration
 from reprieve.objects import Document, Reference, Source, well_known
 from reprieve.preemption import Bill, BilledVictim, Plan, View, billed, decide, with_lost_hours
 from reprieve.whatif.group_kinds import with_group_kinds
-from reprieve.whatif.notes import NODE_KINDS, take_notes
+from reprieve.whatif.notes import NODES, take_notes
 from reprieve.whatif.owners import controllers
 from reprieve.whatif.pods import load, refuse_unknown_class
 from reprieve.whatif.warnings import warnings
@@ -28,7 +28,7 @@ def compare_algorithms(
     The configuration counts except for its `preemption.algorithm`.
     """
     documents, missing = with_group_kinds(objects)
-    notes = take_notes(documents, NODE_KINDS)
+    notes = take_notes(documents, NODES)
     cluster = load(documents, for_, missing, config)
     refuse_unknown_class(cluster, for_)
     plans = [_plan(cluster, for_, _with(config, algorithm), ticks(now)) for algorithm in ALGORITHMS]

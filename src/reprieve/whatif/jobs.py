@@ -32,7 +32,7 @@ from reprieve.preemption import Plan, View, decide, with_lost_hours
 from reprieve.whatif import sentences
 from reprieve.whatif.carrying_out import PLACED, After, carry_out, documents_after
 from reprieve.whatif.group_kinds import with_group_kinds
-from reprieve.whatif.notes import NODE_KINDS, take_notes, waits_for_quota
+from reprieve.whatif.notes import NODES, take_notes, waits_for_quota
 from reprieve.whatif.owners import with_owners
 from reprieve.whatif.pods import (
     cluster_of,
@@ -90,7 +90,7 @@ def plan_job(
     source, expansion, expanded = expanded_job(documents, for_, config)
     job = document_of(source)
     runtimes = (each for each in map(document_of, documents) if kind_key(each) in RUNTIMES)
-    notes = take_notes(documents, NODE_KINDS, (job, *runtimes))
+    notes = take_notes(documents, NODES, (job, *runtimes))
     if isinstance(source, Source):
         strange = dict.fromkeys([*notes.unknown, *_unknown_fields(source, expansion)])
         notes = notes._replace(unknown=[*strange])

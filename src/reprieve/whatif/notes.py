@@ -1,7 +1,7 @@
 """What an answer does not use, and says so: kinds that it does not read, fields that nobody reads."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from reprieve.objects import (
     doubts,
     given,
     ignored,
+    kind_key,
     unknown_fields,
     well_known,
 )
@@ -66,7 +67,7 @@ QUOTA_KINDS = frozenset(
         ),
     }
 )
-_INSTEAD = {NODE_KINDS: sentences.NOT_PLANNED, QUOTA_KINDS: sentences.NO_WORKLOAD}
+_KUEUE_WORKLOAD = (well_known.KUEUE_API, "Workload")
 _WHY_ANYWHERE = {("reprieve.dev", "ReprieveConfiguration"): sentences.CONFIGURATION_NAMED}
 _WHY = {
     **_WHY_ANYWHERE,
@@ -77,6 +78,25 @@ _WHY = {
     ("karpenter.sh", "NodePool"): sentences.NODE_POOL_NOT_COUNTED,
 }
 """What it means for a plan of nodes."""
+
+
+class Reading(NamedTuple):
+    """What a command reads of what it is given."""
+
+    kinds: Collection[tuple[str, str]]
+    instead: str = ""
+    """What to give in place of something that makes pods."""
+    reasons: Mapping[tuple[str, str], str] = _WHY_ANYWHERE
+    """By group and kind, what it means for the answer that objects are not read."""
+
+    def of_jobs(self, jobs: Iterable[tuple[str, str]]) -> "Reading":
+        """The same, and these kinds of jobs."""
+        return self._replace(kinds={*self.kinds, *jobs}, instead="")
+
+
+NODES = Reading(NODE_KINDS, sentences.NOT_PLANNED, _WHY)
+QUOTA = Reading(QUOTA_KINDS, sentences.NO_WORKLOAD)
+BOTH = Reading(NODE_KINDS | QUOTA_KINDS, sentences.NOT_PLANNED, _WHY)
 
 
 class Notes(NamedTuple):
@@ -108,11 +128,14 @@ def waits_for_quota(queue: str, annotations: Iterable[str] = ()) -> str:
 
 def take_notes(
     objects: Iterable[Document | Source],
-    used: frozenset[tuple[str, str]],
+    reading: Reading,
     jobs: Iterable[Document] = (),
     reasons: Mapping[tuple[str, str], str] = MappingProxyType({}),
+    *,
+    may_be_empty: bool = False,
 ) -> Notes:
-    """About what was given, `jobs` that are planned apart. Raises if none of it can be used.
+    """About what was given, `jobs` that are planned apart. Raises if none of it can be used, unless it
+    `may_be_empty`.
 
     `reasons`: by API version and kind, why those that are left are not used, where the caller knows it.
     """
@@ -121,9 +144,9 @@ def take_notes(
     others = [each for each in sources if id(each.document) not in planned]
     left = tuple(
         msgspec.structs.replace(each, why=reasons.get((each.api_version, each.kind), each.why))
-        for each in _explained(ignored(others, used, _INSTEAD[used]), others, used)
+        for each in _explained(ignored(others, reading.kinds, reading.instead), others, reading)
     )
-    if sources and sum(each.count for each in left) == len(sources):
+    if sources and not may_be_empty and sum(each.count for each in left) == len(sources):
         raise ReprieveError(sentences.nothing_can_be_used(left))
     # Programs hand over what they have read from somewhere; people write files.
     written = any(isinstance(each, Source) for each in everything)
@@ -132,21 +155,20 @@ def take_notes(
     return Notes(left, unknown_fields(sources), doubts(sources))
 
 
-def _explained(
-    left: Iterable[Ignored], sources: Iterable[Source], used: frozenset[tuple[str, str]]
-) -> tuple[Ignored, ...]:
+def _explained(left: Iterable[Ignored], sources: Iterable[Source], reading: Reading) -> tuple[Ignored, ...]:
     """With what it means for the answer that a kind is not read, where it means anything."""
     found = list(left)
     strange = {(each.api_version, each.kind) for each in found if not each.why}
     makers = {
         kind
         for each in (sources if strange else ())
-        if (kind := _kind(each.document)) in strange and has_pod_template(each.document)
+        if (kind := _kind(each.document)) in strange
+        and kind_key(each.document) != _KUEUE_WORKLOAD
+        and has_pod_template(each.document)
     }
-    reasons = _WHY if used is NODE_KINDS else _WHY_ANYWHERE
 
     def why(each: Ignored) -> str:
-        known = reasons.get((each.api_version.rpartition("/")[0], each.kind), each.why)
+        known = reading.reasons.get((each.api_version.rpartition("/")[0], each.kind), each.why)
         return known or (sentences.MAKES_PODS if (each.api_version, each.kind) in makers else "")
 
     return tuple(msgspec.structs.replace(each, why=why(each)) for each in found)

@@ -34,7 +34,7 @@ from reprieve.preemption import Plan, View, decide, groups_rule, with_lost_hours
 from reprieve.whatif import sentences
 from reprieve.whatif.carrying_out import After, carry_out, documents_after
 from reprieve.whatif.group_kinds import with_group_kinds
-from reprieve.whatif.notes import NODE_KINDS, take_notes, waits_for_quota
+from reprieve.whatif.notes import NODES, take_notes, waits_for_quota
 from reprieve.whatif.owners import with_owners
 from reprieve.whatif.warnings import about_plans, divergent, rows_of, warnings
 
@@ -52,7 +52,7 @@ def plan_unit(
 ) -> tuple[Plan, After]:
     """Who makes way for a pod or pod group, and the documents once that is done."""
     documents, missing = with_group_kinds(objects)
-    notes = take_notes(documents, NODE_KINDS)
+    notes = take_notes(documents, NODES)
     refuse_old_links(document_of(each) for each in documents if _is(document_of(each), for_))
     completed = completed_objects(documents, missing, now)
     if for_ in completed.refused:

@@ -68,7 +68,7 @@ from reprieve.quota import (
 )
 from reprieve.whatif import sentences
 from reprieve.whatif.carrying_out import After, documents_with_quota
-from reprieve.whatif.notes import QUOTA_KINDS, Notes, take_notes
+from reprieve.whatif.notes import QUOTA, Notes, take_notes
 from reprieve.whatif.queued_jobs import with_workloads
 
 
@@ -92,7 +92,7 @@ def plan_workload(
     """
     rules = Rules.of(config)
     queued = with_workloads(list(objects), config)
-    notes = take_notes(queued.documents, QUOTA_KINDS, queued.jobs, queued.queueless)
+    notes = take_notes(queued.documents, QUOTA, queued.jobs, queued.queueless)
     views, missing = _decoded(queued.documents)
     found = [view for view in views if isinstance(view, Workload) and view.key == for_.key]
     if not found:
@@ -319,7 +319,7 @@ def admit_all(
 ) -> Admissions:
     """Admission cycles over all workloads until nothing changes; each deletion follows its cycle."""
     queued = with_workloads(list(objects), config)
-    notes = take_notes(queued.documents, QUOTA_KINDS, queued.jobs, queued.queueless)
+    notes = take_notes(queued.documents, QUOTA, queued.jobs, queued.queueless)
     views, missing = _decoded(queued.documents)
     quota = load(views, Rules.of(config), now)
     run = settle(quota, now, max_cycles, deletions)
