@@ -18,7 +18,7 @@ from bench.decode import fastest
 
 from reprieve.config import Configuration
 from reprieve.controllers.quota.job_shape import as_it_runs
-from reprieve.jobs import JobKinds, expand, pod_sets, workload_of
+from reprieve.jobs import JobKinds, expand, job_workloads, pod_sets
 from reprieve.objects import Reference, decode_all, read_documents
 from reprieve.preemption import decide
 from reprieve.quota import Rules, settle
@@ -74,7 +74,7 @@ def through_quota(jobs: int) -> tuple[float, float]:
     named = [{**each[-1], "metadata": {"name": f"j{n}", "namespace": "ml"}} for n, each in enumerate(chosen)]
     for document in named:
         document["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "main"}
-    plain = [workload_of(job, kinds, others) for job, others in zip(named, chosen, strict=True)]
+    plain = [job_workloads(job, kinds, others)[0].workload for job, others in zip(named, chosen, strict=True)]
 
     def admitted(of_jobs: bool) -> None:
         quota = load_quota(
@@ -82,7 +82,7 @@ def through_quota(jobs: int) -> tuple[float, float]:
         )
         if of_jobs:
             for job, others in zip(named, chosen, strict=True):
-                workload_of(job, kinds, others)
+                job_workloads(job, kinds, others)
         settle(quota, NOW)
         if of_jobs:
             for job, others, made in zip(named, chosen, plain, strict=True):

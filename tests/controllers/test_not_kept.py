@@ -6,8 +6,8 @@ import pytest
 
 from reprieve.config import Configuration
 from reprieve.controllers import quota
-from reprieve.controllers.quota.job_shape import job_workload_key
 from reprieve.controllers.quota.jobs import Jobs
+from reprieve.controllers.quota.owners import OwnerId
 from reprieve.jobs import JobKind, JobKinds
 from reprieve.kube import Change, Client
 from reprieve.objects import ResourceFlavor, Workload, decode
@@ -31,7 +31,7 @@ async def test_a_job_that_cannot_be_suspended_is_said(caplog: pytest.LogCaptureF
     client = Script(ok({"metadata": document["metadata"], "spec": {}})).client()
     controller = quota.QuotaController(client, Configuration.load({}))
     controller.seen.owners.job_changed(kind_of(document), Change("ADDED", None, document))
-    await controller.jobs.reconcile(f"jobs.batch/{NAMESPACE}/a")
+    await controller.jobs.reconcile(OwnerId("jobs.batch", NAMESPACE, "a"))
     assert "runs without quota: this API server does not keep spec.suspend" in caplog.text
 
 
@@ -69,7 +69,10 @@ async def start(client: Client, document: Document) -> list[tuple[str, str]]:
     flavor = decode(builders.flavor("stable", nodeLabels={"pool": "stable"}))
     assert isinstance(flavor, ResourceFlavor)
     seen.quota.cache.flavors["stable"] = flavor
-    key = job_workload_key(kind_of(document), document)
+    id = OwnerId("trainjobs.trainer.kubeflow.org", NAMESPACE, "t")
+    asker = seen.owners.get(id)
+    assert asker is not None
+    key = seen.owners.key(asker)
     namespace, name = key.split("/")
     admitted = builders.workload(name, namespace=namespace)
     admitted["metadata"]["ownerReferences"] = [
@@ -86,7 +89,7 @@ async def start(client: Client, document: Document) -> list[tuple[str, str]]:
     typed = decode(admitted)
     assert isinstance(typed, Workload)
     seen.raw[key], seen.workloads[key] = admitted, typed
-    await jobs.reconcile(f"trainjobs.trainer.kubeflow.org/{NAMESPACE}/t")
+    await jobs.reconcile(id)
     return told
 
 

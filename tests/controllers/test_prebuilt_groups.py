@@ -7,8 +7,9 @@ from typing import Any
 from msgspec import convert
 
 from reprieve.admission import WorkloadPriorities
-from reprieve.controllers.quota.crews import Crew, reconcile_crew
+from reprieve.controllers.quota.crews import reconcile_crew
 from reprieve.controllers.quota.groups import reconcile_group
+from reprieve.controllers.quota.owners import CREWS, Asker, OwnerId
 from reprieve.jobs import JobKinds
 from reprieve.kube import Client
 from reprieve.objects import Pod, PodGroup, Workload, set_condition, well_known
@@ -94,10 +95,11 @@ async def test_pods_that_name_the_workload_of_a_job_as_their_group_get_none_of_i
     stored = _admitted(())
     stored["metadata"]["ownerReferences"] = [builders.owned_by("Job", "honest")]
     stored = api.put("workloads", stored)
-    pods = tuple(convert(each, Pod) for each in pods_in(api).values())
+    pods = {name: convert(each, Pod) for name, each in pods_in(api).items()}
     workload = convert(stored, Workload)
     client = Client(api.transport())
-    await reconcile_crew(client, Crew("ml/w", pods), stored, workload, {}, WorkloadPriorities(), JobKinds())
+    crew = Asker(OwnerId(CREWS, "ml", "w"), pods=pods)
+    await reconcile_crew(client, crew, stored, workload, {}, WorkloadPriorities(), JobKinds())
     assert {name: pod["spec"].get("schedulingGates") for name, pod in pods_in(api).items()} == {
         "gated": GATED["schedulingGates"]
     }

@@ -9,14 +9,11 @@ from reprieve.controllers.fleet.shapes import remote_job
 from reprieve.controllers.quota.group_shape import additions, group_owner, to_be_given
 from reprieve.controllers.quota.job_shape import (
     as_it_runs,
-    controller_reference,
     job_owner,
-    job_pod_sets,
-    owned_workload,
     same_demand,
 )
 from reprieve.controllers.quota.status import status_patch
-from reprieve.jobs import JobKinds, group_pod_sets, pod_sets, restored, suspended, workload_name
+from reprieve.jobs import JobKinds, group_pod_sets, job_workloads, pod_sets, restored, suspended
 from reprieve.kube import ConfigError
 from reprieve.objects.core import Pod
 from reprieve.objects.decode import decode_as
@@ -36,16 +33,16 @@ KINDS = JobKinds()
 
 
 def asked(made: dict) -> list[dict]:
-    return job_pod_sets(made, JOB, pod_sets(made, KINDS))
+    return owned(made)["spec"]["podSets"]
 
 
 def state(made: dict):
     return job_owner({"apiVersion": "batch/v1", "kind": "Job", **made}, KINDS, (), ())
 
 
-def owned(made: dict, priority: dict) -> dict:
-    reference = controller_reference("batch/v1", "Job", made)
-    return owned_workload(workload_name("Job", made), made, [reference], asked(made), priority)
+def owned(made: dict) -> dict:
+    [asking] = job_workloads(made, KINDS)
+    return asking.workload
 
 
 def document(count: int = 2, **template) -> dict:
@@ -67,16 +64,6 @@ def typed(raw: dict) -> Workload:
     return decode_as(raw, Workload)
 
 
-def test_a_workload_is_named_after_its_job_or_as_the_user_says() -> None:
-    assert workload_name("Job", {"metadata": {"name": "a", "uid": "1"}}).startswith("job-a-")
-    assert workload_name("Job", {"metadata": {"name": "a", "uid": "1"}}) != workload_name(
-        "Job", {"metadata": {"name": "a", "uid": "2"}}
-    )
-    assert len(workload_name("Job", {"metadata": {"name": "x" * 63, "uid": "1"}})) <= 63
-    labels = {"kueue.x-k8s.io/prebuilt-workload-name": "mine"}
-    assert workload_name("Job", {"metadata": {"name": "a", "labels": labels}}) == "mine"
-
-
 def test_a_job_asks_for_as_many_pods_as_run_at_once() -> None:
     wanted = job("a", count=4)
     wanted["spec"]["completions"] = 3
@@ -88,10 +75,10 @@ def test_a_job_asks_for_as_many_pods_as_run_at_once() -> None:
 def test_the_workload_belongs_to_its_job() -> None:
     made = job("a")
     made["metadata"]["uid"] = "u1"
-    workload = owned(made, {"priority": 3})
+    workload = owned(made)
     [owner] = workload["metadata"]["ownerReferences"]
     assert (owner["kind"], owner["uid"], owner["controller"]) == ("Job", "u1", True)
-    assert (workload["spec"]["queueName"], workload["spec"]["priority"]) == ("main", 3)
+    assert workload["spec"]["queueName"] == "main"
 
 
 def test_starting_injects_the_flavors_nodes_and_stopping_takes_them_out_again() -> None:
@@ -157,7 +144,7 @@ def test_indexes_that_have_failed_for_good_give_their_quota_back_too() -> None:
 
 def test_a_job_that_was_changed_while_it_waited_asks_anew() -> None:
     made = job("a")
-    held = owned({**made, "metadata": {**made["metadata"], "uid": "u"}}, {})
+    held = owned({**made, "metadata": {**made["metadata"], "uid": "u"}})
     assert same_demand(asked(made), held)
     made["spec"]["parallelism"] = 1
     assert not same_demand(asked(made), held)

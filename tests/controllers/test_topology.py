@@ -7,7 +7,7 @@ from reprieve.controllers import quota
 from reprieve.controllers.quota.job_shape import as_it_runs
 from reprieve.controllers.quota.node_failures import FailureRules, Failures
 from reprieve.controllers.quota.ranks import selectors, strays
-from reprieve.jobs import JobKinds, pod_sets, restored, workload_of
+from reprieve.jobs import JobKinds, job_workloads, pod_sets, restored
 from reprieve.kube import JOBS, NODES, PODS, RESOURCE_FLAVORS, TOPOLOGIES
 from reprieve.objects import (
     Domain,
@@ -86,7 +86,8 @@ def test_a_job_says_its_topology_and_gets_a_gate_that_its_restoration_takes_away
     job = builders.job("j", cpu=1, count=2, queue="main", namespace=NAMESPACE, annotations={REQUIRED: RACK})
     job["spec"]["completionMode"] = "Indexed"
     kinds = JobKinds()
-    [asked] = workload_of(job, kinds)["spec"]["podSets"]
+    [asking] = job_workloads(job, kinds)
+    [asked] = asking.workload["spec"]["podSets"]
     assert asked["topologyRequest"] == {"required": RACK, "podIndexLabel": INDEX}
     running = as_it_runs(job, kinds, (), admitted(("a", 2)), {})
     assert running["spec"]["template"]["spec"]["schedulingGates"] == [{"name": GATE}]

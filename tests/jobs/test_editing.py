@@ -13,14 +13,13 @@ from reprieve.jobs import JobKinds, pod_sets
 from reprieve.jobs.editing import Additions, merge_patch, pointer, restored, started, suspended, was_changed
 from reprieve.jobs.gating import (
     gate_additions,
-    group_names,
+    group_label,
     held,
     held_pod,
     needs_hold,
-    replica_sets,
-    workload_name,
 )
 from reprieve.jobs.progress import ending, has_failed, pod_labels, progress
+from reprieve.jobs.queueing import replica_names
 from reprieve.objects import Document, LabelSelector, read_documents, well_known
 from tests.scale import examples
 
@@ -108,27 +107,14 @@ def test_a_new_job_in_a_queue_is_held_by_its_kinds_own_means(name):
 def test_pods_of_a_group_name_it_and_replicas_have_workloads_of_their_own():
     job, kind, sets = of("statefulset")
     job["metadata"].setdefault("labels", {})[well_known.QUEUE_LABEL] = "team"
-    [group] = group_names(job, kind, sets)
     added = gate_additions(job, kind, sets)
-    assert {each.labels[well_known.POD_GROUP_NAME_LABEL] for each in added.values()} == {group}
-    assert replica_sets(kind, sets) == sets
+    labels = {each.labels[well_known.POD_GROUP_NAME_LABEL] for each in added.values()}
+    assert labels == {group_label(job, kind)}
+    assert len(group_label({"metadata": {"name": "x" * 253}}, kind)) <= 63
 
     job, kind, sets = of("leaderworkerset")
-    names = group_names(job, kind, sets)
+    names = replica_names(job, kind, sets)
     assert len(names) == len(set(names)) == max(each.factors[0] for each in sets)
-    assert sum(each.count for each in replica_sets(kind, sets)) * len(names) == sum(e.count for e in sets)
-
-    job, kind, sets = of("deployment")
-    assert group_names(job, kind, sets) == []
-
-
-def test_a_workload_has_a_name_that_fits_and_is_its_own():
-    def named(name: str, uid: str = "u", labels: dict[str, str] | None = None) -> str:
-        return workload_name("Job", {"metadata": {"name": name, "uid": uid, "labels": labels or {}}})
-
-    assert len(named("x" * 253)) <= 63
-    assert named("a", "1") != named("a", "2")
-    assert named("a", labels={well_known.PREBUILT_WORKLOAD_LABEL: "mine"}) == "mine"
 
 
 def test_who_has_to_wait_for_quota():

@@ -10,7 +10,7 @@ import pytest
 
 import reprieve
 from reprieve.config import Configuration
-from reprieve.jobs import JobKinds, expand, pod_sets, template_problems, workload_of
+from reprieve.jobs import JobKinds, expand, job_workloads, pod_sets, template_problems, workload_name
 from reprieve.objects import InvalidObject, decode_all, read_documents
 from reprieve.whatif import sentences, targets
 from tests import builders, kinds_table
@@ -105,11 +105,12 @@ def test_the_table_of_the_docs_has_a_row_for_each_kind_that_asks_and_no_other() 
 def test_a_job_in_a_queue_becomes_a_workload_with_its_pod_sets(name: str) -> None:
     queued = {**written(name)}
     queued["metadata"] = {**queued["metadata"], "labels": {"kueue.x-k8s.io/queue-name": "team"}}
-    workload = workload_of(queued, KINDS, documents(name))
-    assert workload["spec"]["queueName"] == "team"
-    assert sum(each["count"] for each in workload["spec"]["podSets"]) == len(PODS[name])
-    names = [each["name"] for each in workload["spec"]["podSets"]]
-    assert len(set(names)) == len(names)
+    made = [each.workload for each in job_workloads(queued, KINDS, documents(name))]
+    assert {each["spec"]["queueName"] for each in made} == {"team"}
+    assert sum(one["count"] for each in made for one in each["spec"]["podSets"]) == len(PODS[name])
+    for each in made:
+        names = [one["name"] for one in each["spec"]["podSets"]]
+        assert len(set(names)) == len(names)
 
 
 def test_a_kind_of_ones_own_is_added_in_the_configuration() -> None:
@@ -212,7 +213,7 @@ def test_quota_that_no_node_could_serve_is_said_before_it_is_given() -> None:
     small = [builders.node(f"n{number}", 4) for number in range(3)]
     job = builders.job("large", cpu=16, count=2, queue="main")
     answer = reprieve.admit([*queue, *small, job])
-    assert list(answer.to_dict()["admitted"]) == ["default/job-large"]
+    assert list(answer.to_dict()["admitted"]) == [f"default/{workload_name('batch', 'Job', 'large')}"]
     [said] = answer.notes.sentences
     why = "no node could ever hold a pod"
     assert said.startswith(sentences.gets_quota_but("Job/default/large", why).removesuffix("."))

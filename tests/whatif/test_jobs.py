@@ -11,6 +11,7 @@ from click.testing import CliRunner
 import reprieve
 from reprieve.cli import main
 from reprieve.jobs import sentences as jobs
+from reprieve.jobs import workload_name
 from reprieve.objects import Reference
 from reprieve.whatif import plan_everything, sentences, targets
 from tests import builders
@@ -134,8 +135,8 @@ def test_algorithms_are_not_compared_for_single_pods_of_a_job() -> None:
 def test_jobs_in_a_queue_are_admitted_without_a_workload_of_their_own() -> None:
     queues = [flavor("default"), cluster_queue("cq", 4), local_queue("team", "cq", namespace="ml")]
     answer = reprieve.admit([*queues, in_queue("a", cpu=3), in_queue("b", cpu=3)]).to_dict()
-    assert list(answer["admitted"]) == ["ml/job-a"]
-    assert answer["unadmitted"] == ["ml/job-b"]
+    assert list(answer["admitted"]) == [f"ml/{workload_name('batch', 'Job', 'a')}"]
+    assert answer["unadmitted"] == [f"ml/{workload_name('batch', 'Job', 'b')}"]
     assert "ignored" not in answer
 
 
@@ -143,7 +144,9 @@ def test_a_job_that_has_ended_asks_for_nothing() -> None:
     ended = in_queue("a", cpu=3)
     ended["status"] = {"conditions": [{"type": "Complete", "status": "True"}]}
     queues = [flavor("default"), cluster_queue("cq", 4), local_queue("team", "cq", namespace="ml")]
-    assert list(reprieve.admit([*queues, ended, in_queue("b", cpu=3)]).to_dict()["admitted"]) == ["ml/job-b"]
+    assert list(reprieve.admit([*queues, ended, in_queue("b", cpu=3)]).to_dict()["admitted"]) == [
+        f"ml/{workload_name('batch', 'Job', 'b')}"
+    ]
 
 
 def foreign_group(api: str, **spec: Any) -> dict[str, Any]:

@@ -137,13 +137,13 @@ def _with_jobs(
     quota: bool,
 ) -> Sequence[Document | Source]:
     """The cluster with the jobs that are asked about and were not given; no plan looks at other jobs."""
-    from reprieve.jobs import made_by
+    from reprieve.objects import descendants
 
     given, table = {Reference.read(each.document) for each in submitted}, config.job_kinds()
     wanted = {each for each in targets if each not in given}
     kinds = {(row.group, row.kind): row for each in wanted for row in table.below(each.kind)}
     found = on_cluster(submitted, kubeconfig, context, quota=quota, jobs=[*kinds.values()])
-    ours = made_by(map(document_of, found), wanted) if kinds else wanted
+    ours = descendants(map(document_of, found), wanted) if kinds else wanted
     return [
         each
         for each in found

@@ -5,18 +5,16 @@
 Only the controllers that a process runs are imported.
 """
 
-from reprieve.controllers.documents import GENERATED_LABELS, OwnWrites, plain_template, revision_of, utc_now
+from reprieve.controllers.documents import OwnWrites, revision_of, utc_now
 from reprieve.controllers.workqueue import WorkQueue
 from reprieve.objects import ReprieveError
 from reprieve.runtime import Controller
 
 __all__ = [
     "CONTROLLERS",
-    "GENERATED_LABELS",
     "OwnWrites",
     "WorkQueue",
     "load",
-    "plain_template",
     "revision_of",
     "utc_now",
 ]

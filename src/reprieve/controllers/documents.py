@@ -1,10 +1,8 @@
-"""Raw documents in controllers: their versions, our own latest writes, pod templates as users wrote them."""
+"""Raw documents in controllers: their versions and our own latest writes."""
 
-from copy import deepcopy
 from datetime import UTC, datetime
-from typing import Final
 
-from reprieve.objects import Document, well_known
+from reprieve.objects import Document
 
 
 def utc_now() -> datetime:
@@ -40,21 +38,3 @@ class OwnWrites:
             return answer
         del self._answers[key]
         return seen
-
-
-GENERATED_LABELS: Final = (
-    "controller-uid",
-    "job-name",
-    well_known.JOB_CONTROLLER_UID_LABEL,
-    well_known.JOB_NAME_LABEL,
-)
-"""What the job controller adds to a job and its template."""
-
-
-def plain_template(template: Document) -> Document:
-    """The pod template of a job as its user wrote it."""
-    copied = deepcopy(template)
-    labels = (copied.get("metadata") or {}).get("labels") or {}
-    for name in GENERATED_LABELS:
-        labels.pop(name, None)
-    return copied

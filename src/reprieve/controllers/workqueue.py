@@ -6,7 +6,8 @@ change is missed and two handlers never hold the same key.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
+from typing import Generic, TypeVar
 
 from reprieve.kube import ApiError
 
@@ -16,30 +17,31 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.1, 30.0
 A_MOMENT = 1.0
 """Until pauses are this long a conflict is no trouble: somebody wrote first, and it is looked at again."""
 
-Handle = Callable[[str], Awaitable[float]]
+Key = TypeVar("Key", bound=Hashable)
+Handle = Callable[[Key], Awaitable[float]]
 """Handles one key; returns the seconds after which to handle it again, 0 for never."""
 
 
-class WorkQueue:
-    def __init__(self, handle: Handle, concurrency: int = 16) -> None:
+class WorkQueue(Generic[Key]):
+    def __init__(self, handle: Handle[Key], concurrency: int = 16) -> None:
         self._handle = handle
         self._concurrency = concurrency
-        self._ready: asyncio.Queue[str] = asyncio.Queue()
-        self._waiting: set[str] = set()
-        self._busy: set[str] = set()
-        self._again: set[str] = set()
-        self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._failures: dict[str, int] = {}
+        self._ready: asyncio.Queue[Key] = asyncio.Queue()
+        self._waiting: set[Key] = set()
+        self._busy: set[Key] = set()
+        self._again: set[Key] = set()
+        self._timers: dict[Key, asyncio.TimerHandle] = {}
+        self._failures: dict[Key, int] = {}
         self.handled = 0
 
-    def add(self, key: str) -> None:
+    def add(self, key: Key) -> None:
         if key in self._busy:
             self._again.add(key)
         elif key not in self._waiting:
             self._waiting.add(key)
             self._ready.put_nowait(key)
 
-    def add_after(self, key: str, seconds: float) -> None:
+    def add_after(self, key: Key, seconds: float) -> None:
         """Later. The earliest of several times wins."""
         loop = asyncio.get_running_loop()
         timer = self._timers.get(key)
@@ -49,11 +51,11 @@ class WorkQueue:
             timer.cancel()
         self._timers[key] = loop.call_later(seconds, self._due, key)
 
-    def _due(self, key: str) -> None:
+    def _due(self, key: Key) -> None:
         self._timers.pop(key, None)
         self.add(key)
 
-    def forget(self, key: str) -> None:
+    def forget(self, key: Key) -> None:
         """The object is gone: no timer may bring its key back."""
         self._failures.pop(key, None)
         timer = self._timers.pop(key, None)
@@ -84,7 +86,7 @@ class WorkQueue:
                     self._again.discard(key)
                     self.add(key)
 
-    async def _attempt(self, key: str) -> None:
+    async def _attempt(self, key: Key) -> None:
         self.handled += 1
         try:
             again = await self._handle(key)
@@ -99,6 +101,6 @@ class WorkQueue:
         if again > 0:
             self.add_after(key, again)
 
-    def _pause(self, key: str) -> float:
+    def _pause(self, key: Key) -> float:
         failures = self._failures[key] = self._failures.get(key, 0) + 1
         return float(min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(failures - 1, 12)))

@@ -3,7 +3,7 @@
     kinds = JobKinds()                        # the table, and what a configuration adds to it
     kinds.find(document)                      # None if this is no job
     expand(document, kinds)                   # the pods as its controller would make them, and their gangs
-    workload_of(document, kinds)              # what its queue is asked for; `asking_jobs`: by whom
+    workloads_for(documents, kinds)           # what their queues are asked for, and by whom
     template_problems(document, kinds, context)   # what is wrong with its pods
     progress(document, kind, sets)            # how far it is, by its status; `ending`: is it over?
     started(document, kind, sets, additions)  # as it is to run; `suspended`, `restored`, `held` at creation
@@ -12,7 +12,6 @@ One table (`kinds`) describes every kind as data: paths to templates and counts,
 path cannot say (a runtime that is looked up, a driver that is not written as a pod) is read in `special`.
 """
 
-from reprieve.jobs.asking import Asking, asking_groups, asking_jobs, asking_pods, one_run
 from reprieve.jobs.checking import template_problems
 from reprieve.jobs.editing import (
     Additions,
@@ -27,33 +26,49 @@ from reprieve.jobs.editing import (
 from reprieve.jobs.expansion import Expansion, expand
 from reprieve.jobs.gating import (
     gate_additions,
-    group_names,
+    group_label,
     held,
     held_pod,
     needs_hold,
-    replica_sets,
-    workload_name,
 )
 from reprieve.jobs.kinds import JobKinds
-from reprieve.jobs.made import made_by
 from reprieve.jobs.pod_groups import asked_by, group_pod_sets, group_total, shape, shape_of
 from reprieve.jobs.pod_sets import PodSet
 from reprieve.jobs.progress import Progress, ending, has_failed, pod_labels, progress
+from reprieve.jobs.queueing import (
+    Asking,
+    Queueing,
+    asks_itself,
+    controller_reference,
+    group_name,
+    group_workload,
+    job_name,
+    job_workloads,
+    one_run,
+    pod_reference,
+    pods_name,
+    pods_workload,
+    prebuilt_workload,
+    replica_names,
+    workload_name,
+    workloads_for,
+)
 from reprieve.jobs.reading import has_pod_template, pod_sets
 from reprieve.jobs.replica_claims import replica_claims, replica_volumes
 from reprieve.jobs.rows import JobKind, PodSetRule, StatusRule
 from reprieve.jobs.special import RUNTIMES
 from reprieve.jobs.workloads import (
+    GENERATED_LABELS,
+    plain_template,
     priority_class_of,
     queue_of,
     requested,
     suspended_by,
-    time_limit,
     unheeded,
-    workload_of,
 )
 
 __all__ = [
+    "GENERATED_LABELS",
     "RUNTIMES",
     "Additions",
     "Asking",
@@ -63,34 +78,42 @@ __all__ = [
     "PodSet",
     "PodSetRule",
     "Progress",
+    "Queueing",
     "StatusRule",
     "asked_by",
-    "asking_groups",
-    "asking_jobs",
-    "asking_pods",
+    "asks_itself",
+    "controller_reference",
     "dropped",
     "ending",
     "expand",
     "gate_additions",
     "gated",
-    "group_names",
+    "group_label",
+    "group_name",
     "group_pod_sets",
     "group_total",
+    "group_workload",
     "has_failed",
     "has_pod_template",
     "held",
     "held_pod",
-    "made_by",
+    "job_name",
+    "job_workloads",
     "merge_patch",
     "needs_hold",
     "one_run",
+    "plain_template",
     "pod_labels",
+    "pod_reference",
     "pod_sets",
+    "pods_name",
+    "pods_workload",
+    "prebuilt_workload",
     "priority_class_of",
     "progress",
     "queue_of",
     "replica_claims",
-    "replica_sets",
+    "replica_names",
     "replica_volumes",
     "requested",
     "restored",
@@ -100,9 +123,8 @@ __all__ = [
     "suspended",
     "suspended_by",
     "template_problems",
-    "time_limit",
     "unheeded",
     "was_changed",
     "workload_name",
-    "workload_of",
+    "workloads_for",
 ]

@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 
 from reprieve.jobs import sentences
-from reprieve.jobs.asking import one_run
 from reprieve.jobs.kinds import JobKinds
 from reprieve.jobs.paths import Place, at, mapping, number, text
-from reprieve.jobs.pod_sets import PodSet
+from reprieve.jobs.pod_sets import PodSet, pod_words
+from reprieve.jobs.queueing import one_run
 from reprieve.jobs.reading import pod_sets
 from reprieve.jobs.replica_claims import replica_claims, replica_volumes
 from reprieve.jobs.rows import JobKind
@@ -180,19 +180,16 @@ def _pods(
 ) -> list[Document]:
     meta = mapping(Place(pod_set.path, pod_set.template), "metadata")
     own_class = text(root, kind.priority_class) if kind.priority_class else ""
-    inner = pod_set.factors[-1] if len(pod_set.factors) > 1 else 0
     fixed: dict[str, Any] = {"job": pod_set.owner or job.name, "set": pod_set.name}
     shared, varying = _labels(pod_set, {**(meta.get("labels") or {})}, fixed)
     owner, made = _owner(root, job), []
-    for index in range(pod_set.count):
-        outer, within = divmod(index, inner) if inner else (index, index)
-        words = {**fixed, "index": index, "outer": outer, "inner": within, "member": within + 1}
+    for words in pod_words(pod_set, job.name):
         labels = {label: value.format(**words) for label, value in varying}
         spec = dict(pod_set.template["spec"])
         if own_class and not spec.get("priorityClassName"):
             spec["priorityClassName"] = own_class
         if groups:
-            group = groups[outer if kind.gang_per_replica else 0]
+            group = groups[words["outer"] if kind.gang_per_replica else 0]
             spec["schedulingGroup"] = {"podGroupName": group["metadata"]["name"]}
         made.append(
             {

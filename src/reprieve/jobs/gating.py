@@ -17,7 +17,7 @@ from reprieve.jobs.rows import JobKind
 from reprieve.jobs.workloads import queue_of
 from reprieve.objects import Document, InvalidObject, LabelSelector, must_name_queue, well_known
 
-_LONGEST_NAME = 63
+_LONGEST_LABEL = 63
 _INHERITED = (
     well_known.QUEUE_LABEL,
     well_known.WORKLOAD_PRIORITY_CLASS_LABEL,
@@ -26,22 +26,15 @@ _INHERITED = (
 """Labels of a job that its pods ask with."""
 
 
-def workload_name(kind: str, document: Document) -> str:
-    """The workload of an owner: named by the user, or after the owner and its UID."""
-    metadata = document["metadata"]
-    named = (metadata.get("labels") or {}).get(well_known.PREBUILT_WORKLOAD_LABEL)
-    return str(named) if named else _name(kind, metadata["name"], metadata.get("uid", ""))
+def group_label(document: Document, kind: JobKind) -> str:
+    """The name by which the pods of such a job know that they belong together.
 
-
-def group_names(document: Document, kind: JobKind, sets: Iterable[PodSet]) -> list[str]:
-    """The names of the workloads that a job of gated pods has; none where each pod asks for itself."""
-    name = _group_name(document, kind)
-    if kind.asks == "group":
-        return [name]
-    if kind.asks == "replica":
-        replicas = max((each.factors[0] for each in sets), default=0)
-        return [f"{name}-{index}" for index in range(replicas)]
-    return []
+    Their template has it, so it fits into a label, and has no UID, which a new job does not have yet. Where
+    it changed, all pods that run would be replaced: it is not the name of their Workload.
+    """
+    name = document["metadata"].get("name", "")
+    digest = hashlib.sha256(f"{kind.kind}/{name}/".encode()).hexdigest()[:5]
+    return f"{kind.kind.lower()}-{name}"[: _LONGEST_LABEL - 6] + f"-{digest}"
 
 
 def replica_sets(kind: JobKind, sets: Iterable[PodSet]) -> list[PodSet]:
@@ -56,7 +49,7 @@ def gate_additions(document: Document, kind: JobKind, sets: Iterable[PodSet]) ->
     own = document["metadata"].get("labels") or {}
     labels = {name: str(own[name]) for name in _INHERITED if own.get(name)} if queue_of(document) else {}
     if labels and kind.asks != "pod":
-        labels[well_known.POD_GROUP_NAME_LABEL] = _group_name(document, kind)
+        labels[well_known.POD_GROUP_NAME_LABEL] = group_label(document, kind)
     added: dict[str, Additions] = {}
     for each in sets:
         named = {well_known.POD_SET_LABEL: each.name} if labels and kind.asks != "pod" else {}
@@ -115,13 +108,3 @@ def held_pod(document: Document) -> Document:
     if spec.get("nodeName") or not isinstance(gates, list) or gate in gates:
         return document
     return {**document, "spec": {**spec, "schedulingGates": [*gates, gate]}}
-
-
-def _group_name(document: Document, kind: JobKind) -> str:
-    """Without a UID: the label must be known before the object exists."""
-    return _name(kind.kind, document["metadata"].get("name", ""), "")
-
-
-def _name(kind: str, name: str, uid: str) -> str:
-    digest = hashlib.sha256(f"{kind}/{name}/{uid}".encode()).hexdigest()[:5]
-    return f"{kind.lower()}-{name}"[: _LONGEST_NAME - 6] + f"-{digest}"

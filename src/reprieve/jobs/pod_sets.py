@@ -1,6 +1,8 @@
 """A pod set: pods of one shape in a job, as a rule of the table describes them."""
 
 import math
+from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
@@ -52,6 +54,17 @@ class PodSet(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def count(self) -> int:
         return math.prod(self.factors)
+
+
+def pod_words(pod_set: PodSet, job: str) -> Iterator[dict[str, Any]]:
+    """What the rule's words in braces stand for, pod by pod."""
+    inner = pod_set.factors[-1] if len(pod_set.factors) > 1 else 0
+    for index in range(pod_set.count):
+        outer, within = divmod(index, inner) if inner else (index, index)
+        yield {
+            "job": pod_set.owner or job, "set": pod_set.name,
+            "index": index, "outer": outer, "inner": within, "member": within + 1,
+        }  # fmt: skip
 
 
 def by_rule(root: Place, kind: JobKind, rule: PodSetRule) -> list[PodSet]:

@@ -1,16 +1,24 @@
-"""What a job asks its queue for: a Kueue Workload."""
+"""What a job asks its queue for: the queue, the pod sets, the class, how long it may run."""
 
 from collections.abc import Iterable
+from typing import Final
 
 from reprieve.jobs import sentences
 from reprieve.jobs.kinds import JobKinds
 from reprieve.jobs.paths import Place, at, mapping, text
 from reprieve.jobs.pod_sets import PodSet
-from reprieve.jobs.reading import pod_sets
 from reprieve.jobs.rows import JobKind
-from reprieve.objects import Document, Reference, topology_request, well_known, whole_number
+from reprieve.objects import Document, topology_request, well_known, whole_number
 
-_WORKLOAD_API = f"{well_known.KUEUE_API}/v1beta2"
+GENERATED_LABELS: Final = frozenset(
+    (
+        "controller-uid",
+        "job-name",
+        well_known.JOB_CONTROLLER_UID_LABEL,
+        well_known.JOB_NAME_LABEL,
+    )
+)
+"""What the job controller adds to a job and its template."""
 
 
 def queue_of(document: Document) -> str:
@@ -26,26 +34,6 @@ def suspended_by(document: Document, kinds: JobKinds) -> str:
     return kind.suspend
 
 
-def workload_of(document: Document, kinds: JobKinds, others: Iterable[Document] = ()) -> Document:
-    """The workload of a job that is in a queue, as the quota controller would make it."""
-    kind = kinds.find(document)
-    sets = pod_sets(document, kinds, others)
-    assert kind is not None
-    return workload_with(document, requested(document, kind, sets), priority_class_of(document, kind, sets))
-
-
-def workload_with(owner: Document, sets: list[Document], of_pods: str) -> Document:
-    """A workload of these pod sets; `owner` names the queue, `of_pods` is the PriorityClass of the pods."""
-    job, labels = Reference.read(owner), mapping(Place("", owner), "metadata.labels")
-    spec: Document = {"queueName": queue_of(owner), "podSets": sets, **time_limit(labels)}
-    if named := labels.get(well_known.WORKLOAD_PRIORITY_CLASS_LABEL):
-        spec["priorityClassRef"] = _class(well_known.KUEUE_API, str(named))
-    elif of_pods:
-        spec["priorityClassRef"] = _class(well_known.SCHEDULING_API, of_pods)
-    meta = {"name": f"{job.kind.lower()}-{job.name}", "namespace": job.namespace}
-    return {"apiVersion": _WORKLOAD_API, "kind": "Workload", "metadata": meta, "spec": spec}
-
-
 def requested(document: Document, kind: JobKind, sets: Iterable[PodSet]) -> list[Document]:
     """The pod sets of the workload; without those that have no pods."""
     root = Place("", document)
@@ -53,13 +41,23 @@ def requested(document: Document, kind: JobKind, sets: Iterable[PodSet]) -> list
         {
             "name": each.name,
             "count": each.count,
-            "template": each.template,
+            "template": plain_template(each.template),
             **_topology(root, each),
             **_least(root, kind, each),
         }
         for each in sets
         if each.count
     ]
+
+
+def plain_template(template: Document) -> Document:
+    """The pod template of a job as its user wrote it."""
+    meta = template.get("metadata") or {}
+    labels = meta.get("labels") or {}
+    if GENERATED_LABELS.isdisjoint(labels):
+        return template
+    written = {name: value for name, value in labels.items() if name not in GENERATED_LABELS}
+    return {**template, "metadata": {**meta, "labels": written}}
 
 
 def priority_class_of(document: Document, kind: JobKind, sets: Iterable[PodSet]) -> str:
@@ -119,7 +117,3 @@ def _topology(root: Place, pod_set: PodSet) -> Document:
     if rule.group_label and len(pod_set.factors) > 1:
         asked |= {"subGroupIndexLabel": rule.group_label, "subGroupCount": pod_set.factors[0]}
     return {"topologyRequest": asked}
-
-
-def _class(group: str, name: str) -> Document:
-    return {"group": group, "kind": well_known.PRIORITY_CLASS_KINDS[group], "name": name}

@@ -141,6 +141,7 @@ from reprieve.objects.meta import (
 )
 from reprieve.objects.normalise import group_key, group_name, normalise, without_nulls
 from reprieve.objects.outcomes import PlanOutcome
+from reprieve.objects.ownership import chain, controller_of, descendants, owners_of
 from reprieve.objects.policy import PodDisruptionBudget
 from reprieve.objects.priorities import PriorityClasses, effective_priority, priority_class_of
 from reprieve.objects.proposals import OLD_POD_LINK, contradictions, modernise
@@ -308,17 +309,20 @@ __all__ = [
     "amount",
     "batch",
     "builtin_problems",
+    "chain",
     "collector_off",
     "complete_group",
     "compressed",
     "condition_of",
     "contradictions",
+    "controller_of",
     "core",
     "countable",
     "counted",
     "decode",
     "decode_all",
     "decode_as",
+    "descendants",
     "devices",
     "dns_label",
     "dns_subdomain",
@@ -368,6 +372,7 @@ __all__ = [
     "on_create",
     "on_write",
     "outcomes",
+    "owners_of",
     "parse_duration",
     "parse_integer",
     "parse_time",

@@ -6,7 +6,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from reprieve.cluster import Cluster
-from reprieve.jobs import made_by
 from reprieve.objects import (
     ConsumerReference,
     Document,
@@ -14,6 +13,7 @@ from reprieve.objects import (
     Reference,
     Source,
     Workload,
+    descendants,
     document_of,
     encode,
     kind_key,
@@ -135,7 +135,7 @@ def documents_with_quota(
         for each in evicted
         for owner in each.metadata.owner_references
     }
-    gone = made_by(everything, owners) if owners else set()
+    gone = descendants(everything, owners) if owners else set()
     after: list[Document | Source] = []
     for each, document in zip(documents, everything, strict=True):
         if document.get("kind") == "Pod" and gone and Reference.read(document) in gone:

@@ -13,7 +13,7 @@ import msgspec
 from reprieve.admission import refused_by_a_server
 from reprieve.cluster import Cluster, ticks
 from reprieve.config import Configuration
-from reprieve.jobs import RUNTIMES, Expansion, JobKinds, ending, expand, made_by, one_run, queue_of
+from reprieve.jobs import RUNTIMES, Expansion, JobKinds, ending, expand, one_run, queue_of
 from reprieve.objects import (
     Document,
     Ignored,
@@ -21,6 +21,7 @@ from reprieve.objects import (
     Reference,
     ReprieveError,
     Source,
+    descendants,
     document_of,
     group_key,
     kind_key,
@@ -209,7 +210,7 @@ def _expanded(source: Document | Source, kinds: JobKinds, others: list[Document]
 def _refuse_twice(expansion: Expansion, others: Iterable[Document | Source]) -> None:
     """A job that runs already is not planned once more on top of itself."""
     documents = [*map(document_of, others)]
-    taken = {Reference.read(each) for each in expansion.documents} | made_by(documents, {expansion.job})
+    taken = {Reference.read(each) for each in expansion.documents} | descendants(documents, {expansion.job})
     found = [
         each
         for each in documents

@@ -7,8 +7,7 @@ pod is held by a scheduling gate; both are tied to their copy by the label that 
 from copy import deepcopy
 from typing import Any, Final
 
-from reprieve.controllers import GENERATED_LABELS, plain_template
-from reprieve.jobs import JobKind, ending
+from reprieve.jobs import GENERATED_LABELS, JobKind, ending, plain_template
 from reprieve.objects import Document, has_condition, well_known
 
 _MANAGED_BY: Final = (("spec",), ("spec", "runPolicy"))

@@ -19,13 +19,14 @@ from prometheus_client import CollectorRegistry
 
 from reprieve.config import Configuration
 from reprieve.controllers import WorkQueue, utc_now
-from reprieve.controllers.quota.crews import Crew, reconcile_crew
-from reprieve.controllers.quota.groups import group_workload_key, is_kept, let_go, reconcile_group
+from reprieve.controllers.quota.crews import reconcile_crew
+from reprieve.controllers.quota.groups import is_kept, let_go, reconcile_group
 from reprieve.controllers.quota.jobs import Jobs
 from reprieve.controllers.quota.lifecycle import Situation, next_state, with_closed_gate
 from reprieve.controllers.quota.managed import Managed
 from reprieve.controllers.quota.node_failures import FailureRules, Failures, Health
 from reprieve.controllers.quota.observed import Observed
+from reprieve.controllers.quota.owners import CREWS, GROUPS, OwnerId
 from reprieve.controllers.quota.queue_statuses import QueueStatuses
 from reprieve.controllers.quota.reporting import Reporter
 from reprieve.controllers.quota.topology import tell_domains
@@ -56,7 +57,7 @@ class QuotaController:
     ) -> None:
         self.client = client
         self.quota = Quota(Rules.of(config))
-        self.queue = WorkQueue(self._follow_up)
+        self.queue: WorkQueue[str | OwnerId] = WorkQueue(self._follow_up)
         names = (config.scheduler.scheduler_name, *config.scheduler.other_scheduler_names)
         kinds = config.job_kinds()
         self.seen = Observed(self.quota, self._touched, self._seconds, frozenset(names), kinds)
@@ -76,8 +77,8 @@ class QuotaController:
         """The API keeps whole seconds, so decisions do: a write must equal what the watch returns."""
         return self._now().replace(microsecond=0)
 
-    def _touched(self, key: str) -> None:
-        if key.startswith(("clusterqueue/", "localqueue/")):
+    def _touched(self, key: str | OwnerId) -> None:
+        if isinstance(key, str) and key.startswith(("clusterqueue/", "localqueue/")):
             self.queue.add_after(key, STATUS_DELAY)
         else:
             self.queue.add(key)
@@ -178,7 +179,10 @@ class QuotaController:
 
     # Following up
 
-    async def _follow_up(self, key: str) -> float:
+    async def _follow_up(self, key: str | OwnerId) -> float:
+        if isinstance(key, OwnerId):
+            await self._asker(key)
+            return 0.0
         kind, _, name = key.partition("/")
         match kind:
             case "workload":
@@ -194,12 +198,6 @@ class QuotaController:
                     self.queue.add(f"workload/{name}")
             case "unread":
                 self.seen.touch_all_workloads()
-            case "job":
-                await self.jobs.reconcile(name)
-            case "pods":
-                await self._crew(name)
-            case "group":
-                await self._group(name)
             case "clusterqueue":
                 await self._statuses.cluster_queue(name, self._seconds())
             case "localqueue":
@@ -293,37 +291,31 @@ class QuotaController:
             return Health()
         return self._failures.health(workload, self.seen.placed.get(key, {}).values(), self._seconds())
 
-    async def _group(self, name: str) -> None:
+    async def _asker(self, id: OwnerId) -> None:
+        """Follow up on something that asks for quota."""
         owners = self.seen.owners
-        group = owners.groups.get(name)
-        if group is not None:
-            workload = self.seen.workloads.get(group_workload_key(group))
+        asker = owners.get(id)
+        if asker is None:
+            return
+        key, pods = owners.key(asker), tuple(asker.pods.values())
+        workload, flavors = self.seen.workloads.get(key), self.quota.cache.flavors
+        if id.kind not in (GROUPS, CREWS):
+            await self.jobs.reconcile(id)
+        elif asker.group is not None:
             await reconcile_group(
+                self.client, asker.group, pods, workload, flavors, self.seen.priorities, owners.schedulers
+            )
+        elif id.kind == CREWS:
+            await reconcile_crew(
                 self.client,
-                group,
-                list(owners.pods.get(name, {}).values()),
+                asker,
+                self.seen.raw.get(key),
                 workload,
-                self.quota.cache.flavors,
+                flavors,
                 self.seen.priorities,
+                owners.kinds,
                 owners.schedulers,
             )
-
-    async def _crew(self, key: str) -> None:
-        owners = self.seen.owners
-        pods = tuple(owners.crews.get(key, {}).values())
-        maker = owners.jobs.get(owners.makers.get(key, ""))
-        if not pods and maker is None:
-            return
-        await reconcile_crew(
-            self.client,
-            Crew(key, pods, maker),
-            self.seen.raw.get(key),
-            self.seen.workloads.get(key),
-            self.quota.cache.flavors,
-            self.seen.priorities,
-            owners.kinds,
-            owners.schedulers,
-        )
 
 
 def _unless_changed(decided: Workload, known: Workload) -> Workload:

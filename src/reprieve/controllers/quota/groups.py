@@ -20,9 +20,8 @@ from reprieve.controllers.quota.group_shape import (
     runs,
     to_be_given,
 )
-from reprieve.controllers.quota.job_shape import controller_reference, owned_workload
 from reprieve.controllers.quota.ranks import selectors
-from reprieve.jobs import group_pod_sets, workload_name
+from reprieve.jobs import controller_reference, group_workload
 from reprieve.kube import KUEUE_WORKLOADS, POD_GROUPS, PODS, ApiError, Client
 from reprieve.objects import (
     Document,
@@ -40,7 +39,7 @@ from reprieve.quota import is_true
 async def reconcile_group(
     client: Client,
     group: PodGroup,
-    pods: list[Pod],
+    pods: Collection[Pod],
     workload: Workload | None,
     flavors: Mapping[str, ResourceFlavor],
     priorities: WorkloadPriorities,
@@ -60,7 +59,8 @@ async def reconcile_group(
         await remove_running(client, living, schedulers)  # they get none of that quota
         return
     if not workload.metadata.owner_references:
-        await own(client, await _reference(client, group), workload.metadata)
+        owner = {**msgspec.to_builtins(group), "apiVersion": await _api_version(client), "kind": "PodGroup"}
+        await own(client, controller_reference(owner), workload.metadata)
     await obey(client, workload, living, flavors, schedulers)
     if waits(workload) and living and asks_for_others(group.min_count, living, workload):
         await queue_again(client, workload)  # pods came or went while it waited
@@ -108,17 +108,13 @@ def waits(workload: Workload) -> bool:
 async def _create_workload(
     client: Client, group: PodGroup, pods: list[Pod], priorities: WorkloadPriorities
 ) -> None:
-    owner = msgspec.to_builtins(group)
-    pod_class = group.spec.priority_class_name or pods[0].spec.priority_class_name
-    priority = priorities.resolve(group.metadata.labels, pod_class)
-    references = [await _reference(client, group)]
-    sets = group_pod_sets(group.min_count, pods)
-    await create(client, owned_workload(workload_name("PodGroup", owner), owner, references, sets, priority))
+    made = group_workload(group, pods, await _api_version(client))
+    priorities.fill_in(made)
+    await create(client, made)
 
 
-async def _reference(client: Client, group: PodGroup) -> Document:
-    served = await client.served(POD_GROUPS) or POD_GROUPS
-    return controller_reference(served.api_version, "PodGroup", msgspec.to_builtins(group))
+async def _api_version(client: Client) -> str:
+    return (await client.served(POD_GROUPS) or POD_GROUPS).api_version
 
 
 async def own(client: Client, reference: Document, workload: ObjectMeta) -> None:
@@ -203,10 +199,6 @@ async def remove(client: Client, pod: Pod) -> None:
     except ApiError as error:
         if not (error.not_found or error.conflict):
             raise
-
-
-def group_workload_key(group: PodGroup) -> str:
-    return f"{group.namespace}/{workload_name('PodGroup', msgspec.to_builtins(group))}"
 
 
 def waits_for_quota(group: PodGroup) -> bool:

@@ -5,7 +5,6 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from reprieve.controllers import plain_template
 from reprieve.controllers.quota.lifecycle import FINISHED, RUNNING, STOPPED, Owner
 from reprieve.controllers.quota.ranks import placement_of
 from reprieve.jobs import (
@@ -18,12 +17,9 @@ from reprieve.jobs import (
     has_failed,
     pod_sets,
     progress,
-    requested,
     restored,
     started,
     suspended_by,
-    time_limit,
-    workload_name,
 )
 from reprieve.objects import (
     Document,
@@ -34,47 +30,6 @@ from reprieve.objects import (
     find_condition,
     well_known,
 )
-
-
-def owned_workload(
-    name: str, owner: Document, references: list[Document], sets: list[Document], priority: Document
-) -> Document:
-    """A new workload that is deleted with its owners; `owner` names the queue."""
-    metadata = owner["metadata"]
-    labels = metadata.get("labels") or {}
-    return {
-        "apiVersion": "kueue.x-k8s.io/v1beta2",
-        "kind": "Workload",
-        "metadata": {
-            "name": name,
-            "namespace": metadata["namespace"],
-            "labels": {well_known.JOB_UID_LABEL: metadata.get("uid", "")},
-            "ownerReferences": references,
-        },
-        "spec": {
-            "queueName": labels[well_known.QUEUE_LABEL],
-            "podSets": sets,
-            **priority,
-            **time_limit(labels),
-        },
-    }
-
-
-def controller_reference(api_version: str, kind: str, owner: Document) -> Document:
-    metadata = owner["metadata"]
-    return {
-        "apiVersion": api_version, "kind": kind, "name": metadata["name"], "uid": metadata.get("uid", ""),
-        "controller": True, "blockOwnerDeletion": True,
-    }  # fmt: skip
-
-
-def job_workload_key(kind: JobKind, job: Document) -> str:
-    return f"{job['metadata']['namespace']}/{workload_name(kind.kind, job)}"
-
-
-def job_pod_sets(job: Document, kind: JobKind, sets: Iterable[PodSet]) -> list[Document]:
-    """What the job asks for, as its user wrote it."""
-    return [{**each, "template": plain_template(each["template"])} for each in requested(job, kind, sets)]
 
 
 def job_owner(

@@ -12,28 +12,26 @@ from typing import Any
 from reprieve.controllers.quota.groups import create, is_anothers, own, remove
 from reprieve.controllers.quota.job_shape import (
     as_it_runs,
-    controller_reference,
     fits_into,
     is_elastic,
-    job_pod_sets,
-    job_workload_key,
-    owned_workload,
     same_demand,
     with_assigned_counts,
 )
 from reprieve.controllers.quota.lifecycle import STOPPED
 from reprieve.controllers.quota.managed import Managed
 from reprieve.controllers.quota.observed import Observed
+from reprieve.controllers.quota.owners import Asker, OwnerId
 from reprieve.jobs import (
     JobKind,
     PodSet,
+    controller_reference,
     dropped,
     ending,
     gate_additions,
     gated,
+    job_workloads,
     merge_patch,
     pod_sets,
-    priority_class_of,
     progress,
     queue_of,
     requested,
@@ -42,7 +40,6 @@ from reprieve.jobs import (
     suspended_by,
     unheeded,
     was_changed,
-    workload_name,
 )
 from reprieve.kube import KUEUE_WORKLOADS, ApiError, Client, Resource
 from reprieve.objects import Document, InvalidObject, Reference, Workload, raw, well_known
@@ -67,16 +64,22 @@ class Jobs:
         self._managed = managed
         self._tell = tell
 
-    async def reconcile(self, name: str) -> None:
+    async def reconcile(self, id: OwnerId) -> None:
         """Bring one job in line with its workload; create the workload if there is none."""
-        job = self._owners.jobs.get(name)
-        if job is None or ending(job, self._kinds) is not None or job["metadata"].get("deletionTimestamp"):
+        asker = self._owners.get(id)
+        job = asker.job if asker is not None else None
+        if (
+            asker is None
+            or job is None
+            or ending(job, self._kinds) is not None
+            or job["metadata"].get("deletionTimestamp")
+        ):
             return
-        kind = self._owners.kind(name)
+        kind = self._owners.kind(id)
         if not queue_of(job):
             await self._without_queue(kind, job)
         elif not await self._managed.by_another(job):
-            await (self._suspended(kind, job) if kind.asks == "job" else self._gated(kind, job, name))
+            await (self._suspended(kind, job, asker) if kind.asks == "job" else self._gated(kind, job, id))
 
     async def _without_queue(self, kind: JobKind, job: Document) -> None:
         if kind.asks == "job":
@@ -90,8 +93,8 @@ class Jobs:
 
     # Kinds that can be suspended
 
-    async def _suspended(self, kind: JobKind, job: Document) -> None:
-        key = job_workload_key(kind, job)
+    async def _suspended(self, kind: JobKind, job: Document, asker: Asker) -> None:
+        key = self._owners.key(asker)
         stored, workload = self._seen.raw.get(key), self._seen.workloads.get(key)
         is_suspended = bool(suspended_by(job, self._kinds))
         if stored is None or workload is None:
@@ -105,8 +108,7 @@ class Jobs:
                 await self._suspend(kind, job)
             return
         if not workload.metadata.owner_references:
-            reference = controller_reference(job["apiVersion"], kind.kind, job)
-            await own(self._client, reference, workload.metadata)
+            await own(self._client, controller_reference(job), workload.metadata)
         if workload.metadata.deletion_timestamp is not None:
             if not is_suspended:
                 await self._suspend(kind, job)  # it asks anew when that one is gone
@@ -120,25 +122,20 @@ class Jobs:
         elif not is_suspended:
             await self._suspend(kind, job)
         else:
-            await self._restore(kind, job, stored, workload)
+            await self._restore(kind, job, key, stored, workload)
 
     async def _create_workload(self, kind: JobKind, job: Document) -> None:
         try:
-            plain = restored(job, self._pod_sets(job))
-            sets = self._pod_sets(plain)
+            asking = job_workloads(job, self._kinds, self._runtimes)
         except InvalidObject as error:
             self._tell(job, "InvalidJob", f"asks for no quota until this is mended: {error}")
             return
-        labels = job["metadata"].get("labels") or {}
-        priority = self._seen.priorities.resolve(labels, priority_class_of(plain, kind, sets))
-        wanted = job_pod_sets(plain, kind, sets)
-        if not wanted:
-            return  # it has no pods: there is nothing to ask for
-        for text in unheeded(plain, kind, sum(each["count"] for each in wanted)):
-            self._tell(job, "NotHeeded", text)
-        reference = controller_reference(job["apiVersion"], kind.kind, job)
-        name = workload_name(kind.kind, job)
-        await create(self._client, owned_workload(name, job, [reference], wanted, priority))
+        for each in asking:  # none if it has no pods
+            count = sum(pod_set["count"] for pod_set in each.workload["spec"]["podSets"])
+            for text in unheeded(job, kind, count):
+                self._tell(job, "NotHeeded", text)
+            self._seen.priorities.fill_in(each.workload)
+            await create(self._client, each.workload)
 
     async def _suspend(self, kind: JobKind, job: Document) -> None:
         answer = await self._write(kind, job, suspended(job, kind))
@@ -188,18 +185,20 @@ class Jobs:
             metadata = workload.metadata
             await self._client.delete(KUEUE_WORKLOADS, metadata.name, metadata.namespace, uid=metadata.uid)
 
-    async def _restore(self, kind: JobKind, job: Document, stored: Document, workload: Workload) -> None:
+    async def _restore(
+        self, kind: JobKind, job: Document, key: str, stored: Document, workload: Workload
+    ) -> None:
         """A job that waits is as its user wrote it; if that has changed meanwhile, it queues again."""
         plain = restored(job, self._pod_sets(job))
         if plain is not job:
             # While its pods are there an API server may refuse another template.
-            if self._has_stopped(job_workload_key(kind, job), workload):
+            if self._has_stopped(key, workload):
                 await self._write(kind, job, plain, await self._clear_start_time(kind, job))
             return
         if (
             is_true(workload, well_known.QUOTA_RESERVED)
             or well_known.PREBUILT_WORKLOAD_LABEL in job["metadata"]["labels"]
-            or same_demand(job_pod_sets(job, kind, self._pod_sets(job)), stored)
+            or same_demand(requested(job, kind, self._pod_sets(job)), stored)
         ):
             return
         metadata = stored["metadata"]
@@ -227,7 +226,7 @@ class Jobs:
 
     # Kinds whose pods are gated
 
-    async def _gated(self, kind: JobKind, job: Document, name: str) -> None:
+    async def _gated(self, kind: JobKind, job: Document, id: OwnerId) -> None:
         try:
             sets = self._pod_sets(job)
             held = gated(job, sets, gate_additions(job, kind, sets))
@@ -237,7 +236,7 @@ class Jobs:
         if held != job:
             await self._write(kind, job, held)
             return
-        for pod in self._owners.pods_of(name).values():
+        for pod in self._owners.pods_of(id).values():
             is_old = well_known.QUEUE_LABEL not in pod.metadata.labels
             if is_old and pod.metadata.deletion_timestamp is None:
                 await remove(self._client, pod)  # from before the templates held them

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from reprieve.config import Configuration
-from reprieve.controllers.quota.owners import Owners
+from reprieve.controllers.quota.owners import OwnerId, Owners
 from reprieve.jobs import JobKind, needs_hold, queue_of
 from reprieve.kube import ApiError, Client, Resource
-from reprieve.objects import Document
+from reprieve.objects import Document, controller_of
 
 _DEEPEST = 8
 """Owners above owners that are looked at."""
@@ -38,7 +38,7 @@ class Managed:
         """Whether a job above it is in a queue: that one asks for its quota."""
         namespace = job["metadata"]["namespace"]
         for _ in range(_DEEPEST):
-            reference = _controller(job)
+            reference = controller_of(job)
             if reference is None:
                 return False
             kind = self._owners.kinds.of(str(reference.get("apiVersion")), str(reference.get("kind")))
@@ -54,7 +54,7 @@ class Managed:
 
     async def _job(self, kind: JobKind, namespace: str, name: str) -> Document | None:
         """The watch shows jobs in queues only; others are asked for."""
-        known = self._owners.jobs.get(f"{kind.resource}/{namespace}/{name}")
+        known = self._owners.job(OwnerId(kind.resource, namespace, name))
         if known is not None:
             return known
         try:
@@ -65,8 +65,3 @@ class Managed:
                 return None
             raise
         return found
-
-
-def _controller(job: Document) -> Document | None:
-    owners = job["metadata"].get("ownerReferences") or ()
-    return next((each for each in owners if each.get("controller")), None)

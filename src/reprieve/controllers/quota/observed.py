@@ -92,6 +92,7 @@ class Observed:
         workload = decode_as(
             {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", **document}, Workload
         )
+        self.owners.workload_changed(key, self.workloads.get(key), workload)
         self.raw[key], self.workloads[key] = document, workload
         if not gate_is_open(document):
             self._witnessed.add(key)
@@ -104,6 +105,7 @@ class Observed:
         self._witnessed.discard(key)
         self.quota.drop_workload(key, self._now())
         if workload is not None:
+            self.owners.workload_changed(key, workload, None)
             self._touch_workload(key, workload)
 
     def lease(self, key: str) -> Lease:
@@ -146,8 +148,7 @@ class Observed:
         self._touch(f"workload/{key}")
         if key in self.placed:
             self._touch(f"topology/{key}")
-        if owner := self.owners.of(key):
-            self._touch(owner)
+        self.owners.touch_behind(key, workload)
         self._touch(f"localqueue/{workload.namespace}/{workload.spec.queue_name}")
         for queue in {self.queue_of(workload), self._held_in(workload)}:
             self._touch(f"clusterqueue/{queue}")
