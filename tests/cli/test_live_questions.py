@@ -130,8 +130,9 @@ def test_a_job_that_is_there_and_has_no_pods_yet_is_planned(server: EmbeddedServ
         metadata = {"name": name, "namespace": "ml"}
         spec = {"suspend": True, "template": {"spec": pods}}
         submit(server, {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec})
-    answer = ask("plan", "--for=Job/ml/report", f"--kubeconfig={reader}")
-    assert (answer["for"], answer["outcome"]) == ("Job/ml/report", "scheduled")
+    answer = ask("plan", "--for=Job/ml/report", f"--kubeconfig={reader}", code=1)
+    assert (answer["for"], answer["outcome"]) == ("Job/ml/report", "gated")
+    assert [*answer["plans"][0]["placements"]] == ["ml/report-0"]
     assert "ignored" not in answer
 
 

@@ -73,6 +73,10 @@ ROWS = [
         sentences.all_run(Span(median=600, low=600, high=600, at="2026-11-18T12:10:00Z")),
         "All of them run in about 10 min (2026-11-18 12:10:00).",
     ),
+    (
+        sentences.preempts_all_the_same(["Pod/a/b"]),
+        "Still, Pod/a/b is preempted for its quota.",
+    ),
     (sentences.has_ended("Complete"), "it has ended (Complete)."),
     (sentences.ended_at("Complete", None), "Complete"),
     (sentences.ended_at("Complete", NOON), "Complete, 2026-01-01 12:00:00"),

@@ -182,3 +182,46 @@ def test_a_simulation_counts_what_a_server_adds(name: str) -> None:
     (path,) = CASES.glob(f"{name}-*.yaml")
     result = CliRunner().invoke(main, ["simulate", "--trace", str(path), "-f", str(path), "-o", "json"])
     assert all(each["ended"] == 0 for each in json.loads(result.stdout)["configurations"])
+
+
+class Queued(NamedTuple):
+    name: str
+    target: str
+    placements: dict[str, str]
+    victims: frozenset[str] = frozenset()
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Queued("06", "pod/default/x", {"default/x": "n1"}, frozenset({"default/v0", "default/v2"})),
+        Queued("07a", "job/default/b", {"default/b-0": "n1"}),
+        Queued("07b", "job/default/j", {}),
+        Queued("08", "pod/default/x", {}),
+        Queued("09", "job/default/j", {"default/j-0": "n1", "default/j-1": "n1"}),
+        Queued("10", "pod/default/x", {}),
+    ],
+    ids=lambda case: case.name,
+)
+def test_quota_comes_first_and_says_on_which_nodes(case: Queued) -> None:
+    """A plan read no flavor: it named the wrong victims on the wrong node, or said no."""
+    planned, forecast = ask("plan", case.name, "--for", case.target), ask("when", case.name, case.target)
+    plans = data(planned).get("plans", [data(planned)])
+    placements = {pod: node for each in plans for pod, node in each["placements"].items()}
+    victims = {victim["pod"] for each in plans for victim in each["victims"]}
+    assert (placements, victims) == (case.placements, case.victims)
+    assert {each.removeprefix("Pod/") for each in data(forecast)["victims"]} == case.victims
+    assert (data(forecast)["outcome"] == "now") == bool(placements)
+    assert planned.exit_code == forecast.exit_code == (0 if placements else 1)
+
+
+def test_a_job_that_may_start_smaller_is_said_to() -> None:
+    planned, forecast = (
+        data(ask("plan", "09", "--for", "job/default/j")),
+        data(ask("when", "09", "job/default/j")),
+    )
+    assert sentences.starts_smaller(2) in planned["reasons"]
+    assert sentences.starts_smaller(2) in forecast["notes"]
+    (share,) = planned["quota"]
+    assert share["counts"] == {"main": 2}
+    assert [each["counts"] for each in data(ask("admit", "09"))["admitted"].values()] == [{"main": 2}]

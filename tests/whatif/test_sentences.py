@@ -82,6 +82,14 @@ ROWS = [
     ),
     (sentences.min_count_too_low(-3), "must be at least 1, is -3"),
     # plans of jobs
+    (
+        sentences.gets_quota("cq", {"main": {"cpu": "a", "memory": "a"}, "w": {"cpu": "b"}}),
+        "Quota: ClusterQueue cq gives cpu, memory from flavor a; cpu from flavor b.",
+    ),
+    (
+        sentences.starts_smaller(2),
+        "Note: it starts without 2 pods: there is quota for fewer, which it allows.",
+    ),
     (sentences.job_plan(JOB, [("main", 1, 1)], 0, ""), "Job/ml/a: its pod fits."),
     (
         sentences.job_plan(JOB, [("main", 1, 0)], 0, "0/1 nodes are available"),

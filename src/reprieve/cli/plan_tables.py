@@ -60,7 +60,8 @@ def render_plan(screen: Screen, plan: "Plan", *, everything: bool = False) -> No
 def render_job_plan(screen: Screen, plan: "JobPlan", *, everything: bool = False) -> None:
     """One job: its pod sets, then where they go and who makes way, for all of its pods together."""
     most = None if everything else MOST_ROWS
-    screen.line((plan.for_, "bold"), " ", (VERDICTS[plan.outcome], STYLES[plan.outcome]))
+    verdict = "does not start as it is" if plan.outcome == "gated" else VERDICTS[plan.outcome]
+    screen.line((plan.for_, "bold"), " ", (verdict, STYLES[plan.outcome]))
     for reason in plan.reasons:
         screen.paragraph(reason, 2, "yellow" if reason.startswith("Warning") else "")
     screen.title("Its pods")

@@ -111,15 +111,19 @@ def _refuse_unknown_classes(
     """Of what is asked about; others with an unknown class have a note."""
     given = [each for each in situation.objects if isinstance(each, PriorityClass)]
     classes = PriorityClasses(given)
+    known = {*well_known.SYSTEM_CLASSES, *(each.name for each in given)}
     for target in wanted:
+        if target in expansions:
+            job = expansions[target]
+            for name in job.class_names():
+                if name not in known:
+                    raise no_priority_class(name, [each.name for each in given], target, job.class_path(name))
         for unit in (situation.units[number] for number in situation.units_of(target)):
             if not unit.waits or not unit.pods or (unit.group is not None and unit.group.parent_key):
                 continue  # it has its priority already, its workload says it, or the root of its tree
             spec = unit.pods[0].spec if unit.group is None else unit.group.spec
             if name := effective_priority(spec, classes).missing:
-                job = expansions.get(target)
-                path = "spec.priorityClassName" if job is None else job.class_path(name)
-                raise no_priority_class(name, [each.name for each in given], target, path)
+                raise no_priority_class(name, [each.name for each in given], target, "spec.priorityClassName")
 
 
 def _refusals(

@@ -11,7 +11,7 @@ from reprieve.forecast.replay import Future
 from reprieve.forecast.situation import NO_WORKLOAD
 from reprieve.objects import Reference, format_time
 from reprieve.simulate import instant, seconds
-from reprieve.whatif import does_not_start
+from reprieve.whatif import does_not_start, starts_smaller
 
 AT_ONCE = 60.0
 """Seconds within which a start is now: the grace period of who makes way."""
@@ -26,7 +26,8 @@ class Verdict:
         self._target = target
         self._futures = futures
         self._units = question.units[target]
-        self._waiting = [n for n in self._units if self._situation.units[n].waits]
+        self._left_out = [n for n in self._units if futures and n in futures[0].left_out]
+        self._waiting = [n for n in self._units if self._situation.units[n].waits and n not in self._left_out]
         self._owners = {self._situation.units[number].owner for number in self._units}
 
     def forecast(self) -> Forecast:
@@ -94,7 +95,8 @@ class Verdict:
         unknown = self._unknown()
         reasons = self._reasons()
         horizon = seconds(self._question.horizon)
-        common = {"share": share, "reasons": reasons, "start": start if share else None}
+        victims = self._victims(at_once=False)
+        common = {"share": share, "reasons": reasons, "start": start if share else None, "victims": victims}
         if unknown and self._first(self._question.best_case) is not None:
             sentence = sentences.run_times_missing(self._target, unknown, self._outrun())
             return self._answer("unknown", sentence, unknown=unknown, **common)
@@ -109,6 +111,8 @@ class Verdict:
             sentence = sentences.not_within_horizon(self._target, horizon, why)
         else:
             sentence = does_not_start(self._target, why)
+        if victims:
+            sentence = f"{sentence} {sentences.preempts_all_the_same(victims)}"
         return self._answer(outcome, sentence, certain=len(self._futures) == 1, **common)
 
     def _never(self, why: str) -> Forecast:
@@ -142,10 +146,14 @@ class Verdict:
             futures=len(futures),
             seed=question.seed,
             horizon_seconds=seconds(question.horizon),
-            notes=(*question.notes.get(self._target, ()), *situation.notes),
+            notes=(*self._smaller(), *question.notes.get(self._target, ()), *situation.notes),
             ignored=situation.ignored,
             **more,  # type: ignore[arg-type]
         )
+
+    def _smaller(self) -> list[str]:
+        pods = sum(map(self._pods, self._left_out))
+        return [starts_smaller(pods)] if pods else []
 
     def _unseen(self) -> list[str]:
         """What a start needs beside what is among the objects."""

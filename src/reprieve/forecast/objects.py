@@ -4,7 +4,8 @@ from msgspec.structs import replace
 
 from reprieve.forecast.situation import Situation
 from reprieve.objects import Pod, PodGroup, PodSpec, Workload, core, well_known
-from reprieve.simulate import SCHEDULER, Job, JobObjects, flavors_of, instant, on_flavors
+from reprieve.quota import injected
+from reprieve.simulate import SCHEDULER, Job, JobObjects, instant
 
 _GATES = (well_known.ADMISSION_GATE, well_known.TOPOLOGY_GATE)
 """Who has quota loses these."""
@@ -70,6 +71,11 @@ class UnitObjects(JobObjects):
         if workload is None:
             return spec
         gates = tuple(gate for gate in spec.scheduling_gates if gate.name not in _GATES)
-        names = flavors_of(workload, pod.metadata.labels.get(well_known.POD_SET_LABEL, ""))
-        given = [self._flavors[name] for name in names if name in self._flavors]
-        return on_flavors(replace(spec, scheduling_gates=gates), given)
+        pod_set = pod.metadata.labels.get(well_known.POD_SET_LABEL, "")
+        labels, tolerations = injected(workload, pod_set, self._flavors)
+        return replace(
+            spec,
+            scheduling_gates=gates,
+            node_selector={**spec.node_selector, **labels},
+            tolerations=(*spec.tolerations, *tolerations),
+        )

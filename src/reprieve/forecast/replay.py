@@ -16,6 +16,7 @@ from reprieve.forecast import sentences
 from reprieve.forecast.claims import SchedulingWithClaims
 from reprieve.forecast.objects import UnitObjects
 from reprieve.forecast.situation import NO_WORKLOAD, Situation, Unit
+from reprieve.objects import well_known
 from reprieve.simulate import (
     Admission,
     Decided,
@@ -42,6 +43,8 @@ class Future(msgspec.Struct, kw_only=True):
 
     started: dict[int, int] = {}
     """By unit."""
+    left_out: set[int] = set()
+    """Units that their workload starts without: it got quota for fewer pods."""
     admitted: dict[int, int] = {}
     """By workload: when it first got quota."""
     victims: dict[int, list[int]] = {}
@@ -315,8 +318,33 @@ class Replay:
 
     def admitted(self, job: int) -> None:
         self.future.admitted.setdefault(job, self.now)
+        fewer = self._left_out(job)
         for number in self._situation.units_of_workload(job):
-            self._release(number)
+            if number in fewer:
+                self.future.left_out.add(number)
+                self._open.discard(number)
+            else:
+                self._release(number)
+
+    def _left_out(self, job: int) -> set[int]:
+        """Units that a workload starts without: pods beyond the number that it got quota for."""
+        workload = self._situation.workloads[job]
+        assert self._admission is not None
+        held = self._admission.held(job)
+        if held is None or held.status.admission is None:
+            return set()
+        if not any(each.may_shrink for each in workload.spec.pod_sets):
+            return set()
+        left = {each.name: each.count for each in held.status.admission.pod_set_assignments}
+        found = set()
+        for number in self._situation.units_of_workload(job):
+            pods = self._situation.units[number].pods
+            name = pods[0].metadata.labels.get(well_known.POD_SET_LABEL, "") if pods else ""
+            most = left.get(name)
+            if most is not None:
+                left[name] = most - len(pods)
+                found |= {number} if most < len(pods) else set()
+        return found
 
     def expelled(self, job: int, by: int) -> None:
         for number in self._situation.units_of_workload(job):

@@ -94,6 +94,11 @@ def not_within_horizon(name: Reference, horizon: float, why: str) -> str:
     return f"{name} does not start {ahead}{_because(why)}"
 
 
+def preempts_all_the_same(victims: Sequence[str]) -> str:
+    """It takes their quota before it looks for nodes."""
+    return f"Still, {some(victims, _NAMED)} {is_or_are(len(victims))} preempted for its quota."
+
+
 def has_ended(how: str) -> str:
     return f"it has ended ({how})."
 

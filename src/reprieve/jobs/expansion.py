@@ -61,6 +61,12 @@ class Expansion(msgspec.Struct, frozen=True, kw_only=True):
     def documents(self) -> list[Document]:
         return [*self.groups, *self.claims, *(pod for pods in self.pods.values() for pod in pods)]
 
+    def class_names(self) -> list[str]:
+        """The priority classes that its pods have."""
+        named = (pods[0]["spec"].get("priorityClassName") for pods in self.pods.values() if pods)
+        groups = (each["spec"].get("priorityClassName") for each in self.groups)
+        return [*dict.fromkeys(filter(None, (*groups, *named)))]
+
     def class_path(self, name: str) -> str:
         """The field of the job that names this priority class for its pods."""
         paths = (

@@ -45,6 +45,7 @@ from reprieve.quota.plan import Proposal, QuotaPlan
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.rules import Rules
 from reprieve.quota.sentences import GATED
+from reprieve.quota.starting import injected
 from reprieve.quota.state import Quota
 from reprieve.quota.summary import inactive_message, queue_summaries, quota_lines, waiters
 from reprieve.quota.topology.step import needs_second_pass
@@ -102,6 +103,7 @@ __all__ = [
     "evict",
     "find_assignment",
     "inactive_message",
+    "injected",
     "is_true",
     "load",
     "needs_second_pass",

@@ -36,7 +36,7 @@ from reprieve.simulate.importers import FORMATS, Imported, common_form, read_for
 from reprieve.simulate.jobs import LONGEST, Job, Trace, seconds, ticks
 from reprieve.simulate.lives import Stretch
 from reprieve.simulate.metrics import Group, Metrics, Spread, measure
-from reprieve.simulate.pods import EPOCH, SCHEDULER, JobObjects, flavors_of, instant, on_flavors
+from reprieve.simulate.pods import EPOCH, SCHEDULER, JobObjects, instant
 from reprieve.simulate.policies import ALGORITHMS, QUEUES, Policy, policy
 from reprieve.simulate.recorder import MadeWay, Record, Recorder, Refusals
 from reprieve.simulate.result import Fate, Result
@@ -94,11 +94,9 @@ __all__ = [
     "check",
     "common_form",
     "compare",
-    "flavors_of",
     "generated",
     "instant",
     "measure",
-    "on_flavors",
     "policy",
     "read_foreign",
     "read_generator",

@@ -92,7 +92,7 @@ class JobObjects:
 
     def give(self, job: Job, workload: Workload) -> None:
         """It has quota: its pods go to the nodes of these flavors."""
-        self._given[job.name] = tuple(n for n in flavors_of(workload, POD_SET) if n in self._flavors)
+        self._given[job.name] = tuple(n for n in _flavors_of(workload) if n in self._flavors)
 
     def pods(self, job: Job, created: int) -> list[Pod]:
         """Pods that wait. Each time they are made they are new ones, with UIDs of their own."""
@@ -182,7 +182,7 @@ class JobObjects:
                     ),
                 ),
             )
-            known = self._specs[key] = on_flavors(known, [self._flavors[name] for name in given])
+            known = self._specs[key] = _on_flavors(known, [self._flavors[name] for name in given])
         return known
 
     def _pod(self, name: str, spec: PodSpec, created: int) -> Pod:
@@ -193,15 +193,14 @@ class JobObjects:
         return Pod(metadata=meta, spec=spec)
 
 
-def flavors_of(workload: Workload, pod_set: str) -> list[str]:
-    """Those of its pod set; of the only one, where a pod does not say which it is in."""
+def _flavors_of(workload: Workload) -> list[str]:
+    """Of the only pod set that a job has here."""
     admission = workload.status.admission
     given = admission.pod_set_assignments if admission is not None else ()
-    mine = [each for each in given if each.name == pod_set or len(given) == 1]
-    return sorted({flavor for each in mine for flavor in each.flavors.values()})
+    return sorted({flavor for each in given for flavor in each.flavors.values()})
 
 
-def on_flavors(spec: PodSpec, flavors: Iterable[ResourceFlavor]) -> PodSpec:
+def _on_flavors(spec: PodSpec, flavors: Iterable[ResourceFlavor]) -> PodSpec:
     """As the quota controller starts it: on the nodes of its flavors, whose taints it tolerates."""
     selector, tolerations = dict(spec.node_selector), list(spec.tolerations)
     for each in flavors:

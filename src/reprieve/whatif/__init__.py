@@ -26,7 +26,7 @@ from reprieve.objects import (
 )
 from reprieve.whatif import sentences
 from reprieve.whatif.notes import BOTH, NODE_KINDS, QUOTA_KINDS, Notes, Reading, take_notes
-from reprieve.whatif.sentences import does_not_start
+from reprieve.whatif.sentences import does_not_start, starts_smaller
 
 if TYPE_CHECKING:
     from reprieve.cluster import Cluster
@@ -58,6 +58,7 @@ __all__ = [
     "plan",
     "plan_everything",
     "plan_fleet",
+    "starts_smaller",
     "take_notes",
     "targets",
 ]

@@ -1,6 +1,6 @@
 """What is different once a plan is carried out: for the pods, targets and plans after it."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -12,8 +12,6 @@ from reprieve.objects import (
     Pod,
     Reference,
     Source,
-    Workload,
-    descendants,
     document_of,
     encode,
     kind_key,
@@ -29,7 +27,6 @@ After = Callable[[], list[Document | Source]]
 """The documents once a plan is carried out, made only if another plan follows."""
 PLACED = (outcomes.SCHEDULED, outcomes.PREEMPTS)
 _CLAIM, _VOLUME = ("", "PersistentVolumeClaim"), ("", "PersistentVolume")
-_WORKLOAD = (well_known.KUEUE_API, "Workload")
 _DEVICE_CLAIM = (well_known.DEVICE_API, "ResourceClaim")
 
 
@@ -121,34 +118,3 @@ def _allocated(claim: Document, cluster: Cluster, key: str) -> Document:
     found: Mapping[str, Any] = encode(cluster.devices.claims[key])
     whole = claim or {"apiVersion": f"{well_known.DEVICE_API}/v1", "kind": "ResourceClaim", **found}
     return {**whole, "status": found["status"]}
-
-
-def documents_with_quota(
-    documents: Sequence[Document | Source], admitted: Iterable[Workload], evicted: Collection[Workload]
-) -> list[Document | Source]:
-    """The documents once these Workloads have quota, and those have lost it and their pods have ended."""
-    given = {each.key: each for each in admitted}
-    lost = {each.key for each in evicted}
-    everything = [*map(document_of, documents)]
-    owners = {
-        Reference(owner.kind, each.namespace, owner.name)
-        for each in evicted
-        for owner in each.metadata.owner_references
-    }
-    gone = descendants(everything, owners) if owners else set()
-    after: list[Document | Source] = []
-    for each, document in zip(documents, everything, strict=True):
-        if document.get("kind") == "Pod" and gone and Reference.read(document) in gone:
-            continue
-        if kind_key(document) == _WORKLOAD:
-            key = Reference.read(document).key
-            if key in lost:
-                each = {field: value for field, value in document.items() if field != "status"}
-            elif key in given:
-                each = {**document, "status": encode(given.pop(key))["status"]}
-        after.append(each)
-    return [*after, *(_workload(each) for each in given.values())]
-
-
-def _workload(view: Workload) -> Document:
-    return {"apiVersion": view.api_version, "kind": "Workload", **encode(view)}

@@ -32,13 +32,15 @@ from reprieve.objects import (
 from reprieve.preemption import Plan, View, decide, with_lost_hours
 from reprieve.whatif import sentences
 from reprieve.whatif.carrying_out import PLACED, After, carry_out, documents_after
+from reprieve.whatif.granted import Grant, Share, grant
 from reprieve.whatif.group_kinds import with_group_kinds
-from reprieve.whatif.notes import NODES, take_notes, waits_for_quota
+from reprieve.whatif.notes import BOTH, NODES, take_notes, waits_for_quota
 from reprieve.whatif.owners import with_owners
 from reprieve.whatif.pods import (
     cluster_of,
     completed_objects,
     keep_nominations,
+    refuse_missing_class,
     refuse_old_links,
     refuse_unknown_class,
 )
@@ -67,7 +69,10 @@ class JobPlan(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     outcome: JobOutcome
     pod_sets: tuple[PodSetFit, ...] = ()
     plans: tuple[Plan, ...] = ()
-    """Of its gangs and single pods, in order, each with what those before it changed."""
+    """Of its gangs and single pods, in order, each with what those before it changed. Pods of Workloads whose
+    quota the job takes are among the victims of the first."""
+    quota: tuple[Share, ...] = ()
+    """What its Workloads get, where it is in a queue and ClusterQueues are among the objects."""
     reasons: tuple[str, ...] = ()
     ignored: tuple[Ignored, ...] = ()
 
@@ -78,8 +83,9 @@ class JobPlan(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     def to_dict(self) -> dict[str, Any]:
         document: dict[str, Any] = msgspec.to_builtins(self)
         document["plans"] = [plan.to_dict() for plan in self.plans]
-        if not self.ignored:
-            del document["ignored"]
+        for name in ("ignored", "quota"):
+            if not document[name]:
+                del document[name]
         return {"apiVersion": well_known.API_VERSION, "kind": "JobPlan", **document}
 
 
@@ -91,12 +97,16 @@ def plan_job(
     source, expansion, expanded = expanded_job(documents, for_, config)
     job = document_of(source)
     runtimes = (each for each in map(document_of, documents) if kind_key(each) in RUNTIMES)
-    notes = take_notes(documents, NODES, (job, *runtimes))
+    in_queue = bool(queue_of(one_run(job, config.job_kinds()) or job))
+    notes = take_notes(documents, BOTH if in_queue else NODES, (job, *runtimes))
     if isinstance(source, Source):
         strange = dict.fromkeys([*notes.unknown, *_unknown_fields(source, expansion)])
         notes = notes._replace(unknown=[*strange])
     refuse_old_links(pod for pods in expansion.pods.values() for pod in pods)
-    completed = completed_objects(expanded, missing, now)
+    for name in expansion.class_names():
+        refuse_missing_class(name, documents, for_, expansion.class_path(name))
+    granted = grant(documents, expanded, for_, expansion.pods, config, now)
+    completed = completed_objects(expanded if granted is None else granted.documents, missing, now)
     own = {id(pod) for pods in expansion.pods.values() for pod in pods}
     others = [each for each in completed.stored if id(each) not in own]
     if len(others) + len(own) == len(completed.documents):  # none of its pods needed anything
@@ -105,18 +115,19 @@ def plan_job(
         cluster = cluster_of(completed.stored, config)
     keep_nominations(cluster)
     doubts = warnings(cluster)  # before victims leave: they may be whom a warning is about
-    plans, fits = _plans(cluster, expansion, completed.refused, config, now)
+    plans, fits = _plans(cluster, expansion, completed.refused, granted, config, now)
     plans = [with_owners(plan, expanded) for plan in plans]
     first = [Reference.read(pods[0]).key for pods in expansion.pods.values() if pods]
     rows = [cluster.pods.row_of[key] for key in first if key in cluster.pods.row_of]
     found = [*doubts, *about_plans(cluster, rows, plans, expanded, config)] if plans else []
-    told = [*_hints(job, expansion, config), *found, *missing]
+    told = [*_hints(job, expansion, config, granted), *found, *missing]
     answer = JobPlan(
         for_=str(for_),
         outcome=outcomes.GATED if expansion.stopped else _outcome(fits, plans),
         pod_sets=tuple(fits),
         plans=tuple(plans),
-        reasons=(*_first(for_, expansion, fits, plans), *dict.fromkeys(told), *notes.sentences),
+        quota=() if granted is None else tuple(granted.shares),
+        reasons=(*_first(for_, expansion, fits, plans, granted), *dict.fromkeys(told), *notes.sentences),
         ignored=notes.ignored,
     )
     return answer, lambda: documents_after(completed.stored, plans, cluster)
@@ -231,25 +242,33 @@ def _plans(
     cluster: Cluster,
     expansion: Expansion,
     refused: Mapping[Reference, str],
+    granted: Grant | None,
     config: Configuration,
     now: datetime,
 ) -> tuple[list[Plan], list[PodSetFit]]:
     moment, plans, fits = ticks(now), [], []
+    without_quota = {} if granted is None else granted.refused
+    left_out = set() if granted is None else granted.left_out
     nodes: dict[str, str] = {}
     planned: set[Reference] = set()
     for pod_set in expansion.sets:
-        victims, message = 0, ""
+        victims, message, waits = 0, "", ""
         keys = []
         for pod in expansion.pods[pod_set.name]:
             ref, unit = Reference.read(pod), _unit(pod, cluster)
+            if ref in left_out:
+                continue
             keys.append(ref.key)
+            if ref in without_quota:
+                waits = waits or without_quota[ref]
+                continue
             if ref in refused:
                 message = message or refused_by_a_server(str(ref), refused[ref])
                 continue
             if unit in planned or (message and unit.kind == "Pod"):
                 continue  # planned with its gang, or equal to the one that found no node
             planned.add(unit)
-            _refuse_unknown_class(cluster, unit, expansion)
+            refuse_unknown_class(cluster, unit)
             plan = decide(cluster, unit, config, moment, alternatives=unit.kind == "PodGroup")
             if plan.victims:
                 plan = with_lost_hours(View(cluster, config, moment), plan)
@@ -262,20 +281,14 @@ def _plans(
                 message = plan.message
         placed = sum(key in nodes for key in keys)
         fits.append(
-            PodSetFit(name=pod_set.name, count=len(keys), placed=placed, victims=victims, message=message)
+            PodSetFit(
+                name=pod_set.name, count=len(keys), placed=placed, victims=victims, message=message or waits
+            )
         )
+    if granted is not None and plans and granted.victims:
+        plans[0] = granted.with_victims(plans[0])
+        fits[0] = msgspec.structs.replace(fits[0], victims=fits[0].victims + len(granted.victims))
     return plans, fits
-
-
-def _refuse_unknown_class(cluster: Cluster, unit: Reference, expansion: Expansion) -> None:
-    """With the field of the job: nobody has written its pods, or the gang that its kind is."""
-    try:
-        refuse_unknown_class(cluster, unit)
-    except InvalidObject as error:
-        if unit.kind == "PodGroup" and unit not in map(Reference.read, expansion.groups):
-            raise
-        path = expansion.class_path(str(error.value))
-        raise InvalidObject(path, error.value, error.message, str(expansion.job)) from error
 
 
 def _unit(pod: Document, cluster: Cluster) -> Reference:
@@ -296,9 +309,15 @@ def _outcome(fits: Sequence[PodSetFit], plans: Sequence[Plan]) -> JobOutcome:
 
 
 def _first(
-    for_: Reference, expansion: Expansion, fits: Sequence[PodSetFit], plans: Sequence[Plan]
+    for_: Reference,
+    expansion: Expansion,
+    fits: Sequence[PodSetFit],
+    plans: Sequence[Plan],
+    granted: Grant | None,
 ) -> list[str]:
     """What becomes of it; for a job that is stopped, after why it is, what would once it starts."""
+    if granted is not None and (why := granted.refusal):
+        return [sentences.does_not_start(for_, why)]
     stopped = [sentences.does_not_start(for_, expansion.stopped)] if expansion.stopped else []
     if not any(each.count for each in fits):
         return stopped
@@ -321,12 +340,14 @@ def _unknown_fields(source: Source, expansion: Expansion) -> list[str]:
     ]
 
 
-def _hints(job: Document, expansion: Expansion, config: Configuration) -> list[str]:
+def _hints(job: Document, expansion: Expansion, config: Configuration, granted: Grant | None) -> list[str]:
     found = []
     if expansion.groups:
         least = expansion.groups[0]["spec"]["schedulingPolicy"]["gang"]["minCount"]
         found.append(sentences.planned_as_gangs(len(expansion.groups), least))
-    if queue := queue_of(one_run(job, config.job_kinds()) or job):
+    if granted is not None:
+        found += granted.sentences
+    elif queue := queue_of(one_run(job, config.job_kinds()) or job):
         notes = [(each.template.get("metadata") or {}).get("annotations") or {} for each in expansion.sets]
         found.append(waits_for_quota(queue, (name for each in notes for name in each)))
     return [*found, *expansion.notes]

@@ -8,11 +8,13 @@ import msgspec
 from reprieve.admission import Completed, complete, refused_by_a_server
 from reprieve.cluster import NOWHERE, Cluster, ticks, unknown_class
 from reprieve.config import Configuration
+from reprieve.jobs import queue_of
 from reprieve.objects import (
     OLD_POD_LINK,
     CompositePodGroup,
     Document,
     FindWorkload,
+    Ignored,
     InvalidObject,
     LabelSelector,
     Object,
@@ -25,6 +27,7 @@ from reprieve.objects import (
     decode_all,
     document_of,
     from_template,
+    group_key,
     kind_key,
     outcomes,
     unknown_names,
@@ -33,13 +36,16 @@ from reprieve.objects import (
 from reprieve.preemption import Plan, View, decide, groups_rule, with_lost_hours
 from reprieve.whatif import sentences
 from reprieve.whatif.carrying_out import After, carry_out, documents_after
+from reprieve.whatif.granted import grant
 from reprieve.whatif.group_kinds import with_group_kinds
-from reprieve.whatif.notes import NODES, take_notes, waits_for_quota
+from reprieve.whatif.notes import BOTH, NODES, take_notes, waits_for_quota
 from reprieve.whatif.owners import with_owners
+from reprieve.whatif.sentences import does_not_start
 from reprieve.whatif.warnings import about_plans, divergent, rows_of, warnings
 
 _WORKLOAD = (well_known.SCHEDULING_API, "Workload")
 _POD_GROUP = (well_known.SCHEDULING_API, "PodGroup")
+_PRIORITY_CLASS = (well_known.SCHEDULING_API, "PriorityClass")
 _MAPS = ("Service", "ReplicationController")
 _SELECTORS = ("ReplicaSet", "StatefulSet")
 
@@ -52,21 +58,38 @@ def plan_unit(
 ) -> tuple[Plan, After]:
     """Who makes way for a pod or pod group, and the documents once that is done."""
     documents, missing = with_group_kinds(objects)
-    notes = take_notes(documents, NODES)
-    refuse_old_links(document_of(each) for each in documents if _is(document_of(each), for_))
-    completed = completed_objects(documents, missing, now)
+    mine = [document_of(each) for each in documents if _is_of(document_of(each), for_)]
+    notes = take_notes(documents, BOTH if any(map(queue_of, mine)) else NODES)
+    pods = [each for each in mine if each.get("kind") == "Pod"]
+    refuse_old_links(pods)
+    granted = grant(documents, documents, for_, {"main": pods}, config, now)
+    told = (*missing, *notes.sentences)
+    if granted is not None:
+        for each in mine:
+            if Reference.read(each) == for_:
+                name = str((each.get("spec") or {}).get("priorityClassName") or "")
+                refuse_missing_class(name, documents, for_)
+    if granted is not None and (why := granted.refusal):
+        text = does_not_start(for_, why)
+        return _impossible(for_, why, (text, *told), config, notes.ignored), lambda: documents
+    completed = completed_objects(documents if granted is None else granted.documents, missing, now)
+    told = (*missing, *notes.sentences)
     if for_ in completed.refused:
-        refused = _not_created(for_, completed.refused[for_], config, (*missing, *notes.sentences))
-        return refused, lambda: completed.stored
+        text = refused_by_a_server(str(for_), completed.refused[for_])
+        return _impossible(for_, text, (text, *told), config, notes.ignored), lambda: completed.stored
     cluster = cluster_of(completed.stored, config)
     keep_nominations(cluster, for_)
     refuse_unknown_class(cluster, for_)
     plan = decide(cluster, for_, config, ticks(now), alternatives=True)
-    plan = with_owners(with_lost_hours(View(cluster, config, ticks(now)), plan), documents)
+    plan = with_lost_hours(View(cluster, config, ticks(now)), plan)
+    if granted is not None:
+        plan = granted.with_victims(plan)
+    plan = with_owners(plan, documents)
+    about = _quota_first(mine) if granted is None else granted.sentences
     ruled = divergent(cluster, for_) if groups_rule(config) else []
     found = [*warnings(cluster), *about_plans(cluster, rows_of(cluster, for_), [plan], documents, config)]
-    told = [*_quota_first(documents, for_), *ruled, *found, *missing, *notes.sentences]
-    plan = msgspec.structs.replace(plan, reasons=(*plan.reasons, *told), ignored=notes.ignored)
+    reasons = (*plan.reasons, *about, *ruled, *found, *told)
+    plan = msgspec.structs.replace(plan, reasons=reasons, ignored=notes.ignored)
 
     def after() -> list[Document | Source]:
         carry_out(cluster, plan)
@@ -75,26 +98,35 @@ def plan_unit(
     return plan, after
 
 
-def _not_created(pod: Reference, why: str, config: Configuration, notes: tuple[str, ...]) -> Plan:
-    """A pod that the API server refuses never reaches a scheduler."""
-    text = refused_by_a_server(str(pod), why)
-    return Plan(
-        for_=str(pod),
-        outcome=outcomes.UNSCHEDULABLE,
-        message=text,
-        reasons=(text, *notes),
-        algorithm=config.preemption.algorithm,
+def _is_of(document: Document, for_: Reference) -> bool:
+    """The target, or a pod of the group that it is."""
+    if document.get("kind") not in ("Pod", "PodGroup"):
+        return False
+    own = document.get("kind") == for_.kind and Reference.read(document) == for_
+    return own or (
+        for_.kind == "PodGroup" and document.get("kind") == "Pod" and group_key(document) == for_.key
     )
 
 
-def _quota_first(documents: Iterable[Document | Source], for_: Reference) -> list[str]:
-    """A pod or group that names a queue waits for quota before it is scheduled."""
-    for each in map(document_of, documents):
-        if each.get("kind") == for_.kind and Reference.read(each) == for_:
-            meta = each.get("metadata") or {}
-            queue = (meta.get("labels") or {}).get(well_known.QUEUE_LABEL)
-            return [waits_for_quota(queue, meta.get("annotations") or {})] if queue else []
-    return []
+def _impossible(
+    for_: Reference, why: str, reasons: tuple[str, ...], config: Configuration, left: tuple[Ignored, ...]
+) -> Plan:
+    """What gets no quota, or what the API server refuses, never reaches a scheduler."""
+    return Plan(
+        for_=str(for_),
+        outcome=outcomes.UNSCHEDULABLE,
+        message=why,
+        reasons=reasons,
+        algorithm=config.preemption.algorithm,
+        ignored=left,
+    )
+
+
+def _quota_first(mine: Iterable[Document]) -> list[str]:
+    """A pod or group that names a queue waits for quota, also where no queue is shown."""
+    annotations = [(each.get("metadata") or {}).get("annotations") or {} for each in mine]
+    queues = filter(None, map(queue_of, mine))
+    return [waits_for_quota(queue, annotations[0]) for queue in [*queues][:1]]
 
 
 def _without_trees(cluster: Cluster) -> None:
@@ -221,10 +253,6 @@ def refuse_old_links(pods: Iterable[Document]) -> None:
             raise InvalidObject("spec.workloadRef", link, OLD_POD_LINK, str(Reference.read(pod)))
 
 
-def _is(document: Document, for_: Reference) -> bool:
-    return document.get("kind") == for_.kind == "Pod" and Reference.read(document) == for_
-
-
 def check(each: Object) -> None:
     """Refuse what an API server would not store: impossible amounts, a gang that always fits."""
     if isinstance(each, Pod):
@@ -242,6 +270,16 @@ def refuse_unknown_class(cluster: Cluster, for_: Reference) -> None:
     """Without the class that the unit names its priority is not known, and an answer would be a guess."""
     if found := unknown_class(cluster, for_):
         raise no_priority_class(found, cluster.priorities.number_of, for_)
+
+
+def refuse_missing_class(
+    name: str, documents: Iterable[Document | Source], for_: Reference, path: str = "spec.priorityClassName"
+) -> None:
+    """The same before quota is decided, to which a class that does not exist is a reason to refuse."""
+    given = [each for each in map(document_of, documents) if kind_key(each) == _PRIORITY_CLASS]
+    known = [Reference.read(each).name for each in given]
+    if name and name not in {*known, *well_known.SYSTEM_CLASSES}:
+        raise no_priority_class(name, known, for_, path)
 
 
 def no_priority_class(

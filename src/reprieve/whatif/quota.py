@@ -5,10 +5,10 @@ Both work on a state built for the purpose and touch nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -31,9 +31,13 @@ from reprieve.objects import (
     amount,
     countable,
     decode_all,
+    descendants,
+    document_of,
+    encode,
     expanded,
     format_time,
     fractions,
+    kind_key,
     well_known,
 )
 from reprieve.quota import (
@@ -67,9 +71,13 @@ from reprieve.quota import (
     waiting_lists,
 )
 from reprieve.whatif import sentences
-from reprieve.whatif.carrying_out import After, documents_with_quota
 from reprieve.whatif.notes import QUOTA, Notes, take_notes
 from reprieve.whatif.queued_jobs import with_workloads
+
+if TYPE_CHECKING:
+    from reprieve.whatif.carrying_out import After
+
+_WORKLOAD = (well_known.KUEUE_API, "Workload")
 
 
 class QuestionError(ReprieveError):
@@ -93,7 +101,7 @@ def plan_workload(
     rules = Rules.of(config)
     queued = with_workloads(list(objects), config)
     notes = take_notes(queued.documents, QUOTA, queued.jobs, queued.queueless)
-    views, missing = _decoded(queued.documents)
+    views, missing = decoded(queued.documents)
     found = [view for view in views if isinstance(view, Workload) and view.key == for_.key]
     if not found:
         known = sorted(view.key for view in views if isinstance(view, Workload))
@@ -120,7 +128,7 @@ def plan_workload(
     return replace(answer, ignored=notes.ignored, notes=said), after
 
 
-def _decoded(documents: list[Document | Source]) -> tuple[list[Object], tuple[str, ...]]:
+def decoded(documents: list[Document | Source]) -> tuple[list[Object], tuple[str, ...]]:
     """All views, and notes. Half a GPU gets no answer; what else is wrong with a workload, its own answer
     says."""
     completed = complete(documents, claims=False)
@@ -161,6 +169,37 @@ def _queue(quota: Quota, workload: Workload, name: str | None) -> QueueNode:
     if name not in quota.cache.queues:
         raise QuestionError(sentences.no_such_cluster_queue(name))
     return quota.cache.queues[name]
+
+
+def documents_with_quota(
+    documents: Sequence[Document | Source], admitted: Iterable[Workload], evicted: Collection[Workload]
+) -> list[Document | Source]:
+    """The documents once these Workloads have quota, and those have lost it and their pods have ended."""
+    given = {each.key: each for each in admitted}
+    lost = {each.key for each in evicted}
+    everything = [*map(document_of, documents)]
+    owners = {
+        Reference(owner.kind, each.namespace, owner.name)
+        for each in evicted
+        for owner in each.metadata.owner_references
+    }
+    gone = descendants(everything, owners) if owners else set()
+    after: list[Document | Source] = []
+    for each, document in zip(documents, everything, strict=True):
+        if document.get("kind") == "Pod" and gone and Reference.read(document) in gone:
+            continue
+        if kind_key(document) == _WORKLOAD:
+            key = Reference.read(document).key
+            if key in lost:
+                each = {field: value for field, value in document.items() if field != "status"}
+            elif key in given:
+                each = {**document, "status": encode(given.pop(key))["status"]}
+        after.append(each)
+    return [*after, *(_workload(each) for each in given.values())]
+
+
+def _workload(view: Workload) -> Document:
+    return {"apiVersion": view.api_version, "kind": "Workload", **encode(view)}
 
 
 class _Question:
@@ -320,7 +359,7 @@ def admit_all(
     """Admission cycles over all workloads until nothing changes; each deletion follows its cycle."""
     queued = with_workloads(list(objects), config)
     notes = take_notes(queued.documents, QUOTA, queued.jobs, queued.queueless)
-    views, missing = _decoded(queued.documents)
+    views, missing = decoded(queued.documents)
     quota = load(views, Rules.of(config), now)
     run = settle(quota, now, max_cycles, deletions)
     missing = (*queued.notes, *missing, *_without_place(quota, views, queued.names))

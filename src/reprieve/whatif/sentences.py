@@ -3,7 +3,7 @@
 A function's name is the sentence's code, its arguments are the values in it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from reprieve.objects import (
     Ignored,
@@ -145,6 +145,19 @@ def _fit(name: str, count: int, placed: int) -> str:
 def planned_as_gangs(gangs: int, least: int) -> str:
     several = "a gang:" if gangs == 1 else f"{gangs} gangs; in each"
     return f"Note: planned as {several} at least {counted(least, 'pod')} start together, or none."
+
+
+def gets_quota(queue: str, flavors: Mapping[str, Mapping[str, str]]) -> str:
+    """`flavors`: by pod set and resource."""
+    together: dict[str, list[str]] = {}
+    for resource, flavor in {pair for of_set in flavors.values() for pair in of_set.items()}:
+        together.setdefault(flavor, []).append(resource)
+    parts = [f"{', '.join(sorted(names))} from flavor {flavor}" for flavor, names in sorted(together.items())]
+    return f"Quota: ClusterQueue {queue} gives {'; '.join(parts)}."
+
+
+def starts_smaller(pods: int) -> str:
+    return f"Note: it starts without {counted(pods, 'pod')}: there is quota for fewer, which it allows."
 
 
 def waits_for_quota(queue: str, annotations: Sequence[str]) -> str:

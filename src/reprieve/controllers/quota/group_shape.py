@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 
-from reprieve.controllers.quota.job_shape import injected, is_ready
+from reprieve.controllers.quota.job_shape import is_ready
 from reprieve.controllers.quota.lifecycle import FINISHED, RUNNING, STOPPED, Owner
 from reprieve.jobs import asked_by, group_pod_sets, shape, shape_of
 from reprieve.objects import (
@@ -21,6 +21,7 @@ from reprieve.objects import (
     counted,
     well_known,
 )
+from reprieve.quota import injected
 
 
 def is_gated(pod: Pod) -> bool:
@@ -142,7 +143,7 @@ def additions(
     if labels:
         changes["nodeSelector"] = {**encoded.get("nodeSelector", {}), **labels}
     if tolerations:
-        changes["tolerations"] = [*encoded.get("tolerations", []), *tolerations]
+        changes["tolerations"] = [*encoded.get("tolerations", []), *msgspec.to_builtins(tolerations)]
     return changes
 
 

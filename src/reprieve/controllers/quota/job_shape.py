@@ -1,7 +1,6 @@
 """Conversions between a job of any kind and its workload, with the node labels of flavors. Pure."""
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
 
 from msgspec import to_builtins
 
@@ -30,6 +29,7 @@ from reprieve.objects import (
     find_condition,
     well_known,
 )
+from reprieve.quota import injected
 
 
 def job_owner(
@@ -140,7 +140,8 @@ def as_it_runs(
 
 
 def _additions(workload: Workload, pod_set: str, flavors: Mapping[str, ResourceFlavor]) -> Additions:
-    labels, tolerations = injected(workload, pod_set, flavors)
+    labels, tolerated = injected(workload, pod_set, flavors)
+    tolerations = to_builtins(tolerated)
     if placement_of(workload, pod_set) is None:
         return Additions(node_selector=labels, tolerations=tolerations)
     return Additions(
@@ -150,29 +151,6 @@ def _additions(workload: Workload, pod_set: str, flavors: Mapping[str, ResourceF
         annotations={well_known.WORKLOAD_ANNOTATION: workload.name},
         labels={well_known.POD_SET_LABEL: pod_set},
     )
-
-
-def injected(
-    workload: Workload, pod_set: str, flavors: Mapping[str, ResourceFlavor]
-) -> tuple[dict[str, str], list[Any]]:
-    """Node labels and tolerations of the flavors that a podset was assigned."""
-    labels: dict[str, str] = {}
-    tolerations: list[Any] = []
-    admission = workload.status.admission
-    for assignment in admission.pod_set_assignments if admission is not None else ():
-        if assignment.name != pod_set:
-            continue
-        for name in sorted(set(assignment.flavors.values())):
-            flavor = flavors.get(name)
-            if flavor is not None:
-                labels |= flavor.spec.node_labels
-                tolerations += to_builtins(flavor.spec.tolerations)
-    for check in workload.status.admission_checks:
-        for update in check.pod_set_updates:
-            if update.name == pod_set:
-                labels |= update.node_selector
-                tolerations += to_builtins(update.tolerations)
-    return labels, tolerations
 
 
 def _assigned_count(workload: Workload) -> int | None:
