@@ -212,7 +212,7 @@ class Owners:
         self._identify(asker, "" if gone else meta.get("uid", ""))
         asker.job = None if gone else job
         if kind.asks == "job":
-            asker.takes_any = not prebuilt_workload(meta.get("labels") or {})
+            asker.takes_any = not prebuilt_workload(meta)
             self._changed(asker, (f"{id.namespace}/{job_name(job, kind)}",))
             return
         parts = {} if gone else self._parts_of(kind, job)
@@ -287,7 +287,7 @@ class Owners:
         gone = change.type == "DELETED"
         asker = self._asker(_group_id(group.key))
         asker.group = None if gone else group
-        asker.takes_any = not prebuilt_workload(group.metadata.labels)
+        asker.takes_any = not prebuilt_workload(group.metadata)
         self._identify(asker, "" if gone else group.metadata.uid)
         self._changed(asker, (f"{group.namespace}/{group_name(group)}",))
 
@@ -304,7 +304,7 @@ class Owners:
             crew = self._asker(id)
             _keep(crew.pods, pod, gone)
             if crew.job is None and well_known.POD_GROUP_NAME_LABEL not in pod.metadata.labels:
-                crew.takes_any = not prebuilt_workload(pod.metadata.labels)
+                crew.takes_any = not prebuilt_workload(pod.metadata)
                 self._identify(crew, "" if gone else pod.metadata.uid)
             self._changed(crew, crew.names or (f"{id.namespace}/{id.name}",))
         ended = gone or pod.status.phase in well_known.TERMINAL_PHASES
