@@ -65,5 +65,5 @@ def pods_name(pod: ObjectMeta) -> str:
 
     As Kueue's pkg/controller/jobs/pod names them (Pod.workloadName).
     """
-    named = pod.labels.get(well_known.POD_GROUP_NAME_LABEL) or prebuilt_workload(pod)
+    named = prebuilt_workload(pod) or pod.labels.get(well_known.POD_GROUP_NAME_LABEL)
     return named or workload_name(*_POD, pod.name, pod.uid)

@@ -118,7 +118,7 @@ def job_workloads(job: Document, kinds: JobKinds, others: Iterable[Document] = (
         return [
             Asking(
                 sentences.replica_of_job(who, number),
-                _workload(name, job, asked, of_pods, [_reference(owner)]),
+                _replica(_workload(name, job, asked, of_pods, [_reference(owner)]), number),
                 written,
                 str(number),
             )
@@ -201,6 +201,12 @@ def _workload(
         "metadata": meta,
         "spec": spec,
     }
+
+
+def _replica(workload: Document, number: int) -> Document:
+    """All replicas have one owner: an annotation says which one it is, as in Kueue."""
+    workload["metadata"]["annotations"] = {well_known.COMPONENT_INDEX_ANNOTATION: str(number)}
+    return workload
 
 
 def _class(group: str, name: str) -> Document:
@@ -351,7 +357,7 @@ class _Asked:
         together = labels.get(well_known.POD_GROUP_NAME_LABEL)
         if (written.namespace, together) in self._parts:
             return False
-        if f"{written.namespace}/{together or prebuilt_workload(document['metadata'])}" in self._named:
+        if f"{written.namespace}/{prebuilt_workload(document['metadata']) or together}" in self._named:
             return False
         return bool(queue_of(document)) or group_key(document) in groups
 
