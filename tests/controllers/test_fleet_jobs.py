@@ -1,5 +1,7 @@
 """A job submitted to the manager runs on a worker, and its end comes home."""
 
+import pytest
+
 from reprieve.kube import JOBS, KUEUE_WORKLOADS, MULTIKUEUE_CLUSTERS, POD_GROUPS, PODS
 from tests import builders
 from tests.controllers.clusters import (
@@ -28,16 +30,17 @@ async def running_in(fleet: Fleet, name: str) -> str:
     return ""
 
 
-async def test_a_job_runs_on_the_winner_and_its_end_comes_home() -> None:
+@pytest.mark.parametrize("name", ["train", "t" * 63], ids=["", "a name too long for a label"])
+async def test_a_job_runs_on_the_winner_and_its_end_comes_home(name: str) -> None:
     async with full_fleet(size=2) as fleet:
         worker = fleet.workers[1]
         await worker.client.delete(JOBS, "low", NAMESPACE, propagation="Background")
         await worker.client.delete(KUEUE_WORKLOADS, next(iter(await worker.workloads())), NAMESPACE)
-        await fleet.manager.client.create(JOBS, job("train"), NAMESPACE)
-        assert await eventually(lambda: running_in(fleet, "train"), "the job runs") == worker.name
-        remote = (await jobs_of(worker))["train"]
+        await fleet.manager.client.create(JOBS, job(name), NAMESPACE)
+        assert await eventually(lambda: running_in(fleet, name), "the job runs") == worker.name
+        remote = (await jobs_of(worker))[name]
         assert remote["spec"]["template"]["spec"]["nodeSelector"] == {"pool": "gpu"}
-        assert (await jobs_of(fleet.manager))["train"]["spec"]["suspend"] is True, "it does not run here"
+        assert (await jobs_of(fleet.manager))[name]["spec"]["suspend"] is True, "it does not run here"
         assert sum(fleet.preemptions().values()) == 0, "a worker with free quota needs no preemption"
         done = {
             "status": {
@@ -48,18 +51,18 @@ async def test_a_job_runs_on_the_winner_and_its_end_comes_home() -> None:
                 ],
             }
         }
-        await worker.client.patch(JOBS, "train", done, NAMESPACE, subresource="status")
+        await worker.client.patch(JOBS, name, done, NAMESPACE, subresource="status")
 
         async def is_home() -> bool:
             listed = await fleet.manager.workloads()
             return any(is_true(item, "Finished") for item in listed.values())
 
         await eventually(is_home, "the workload is finished in the manager")
-        status = (await jobs_of(fleet.manager))["train"]["status"]
+        status = (await jobs_of(fleet.manager))[name]["status"]
         assert status["succeeded"] == 2
 
         async def is_gone() -> bool:
-            return "train" not in await jobs_of(worker)
+            return name not in await jobs_of(worker)
 
         await eventually(is_gone, "the worker is tidied up")
 

@@ -146,6 +146,14 @@ def test_a_group_of_pods_has_the_workload_of_its_name_only() -> None:
     assert world.key(OwnerId(CREWS, "ml", "crew")) == "ml/crew"
 
 
+def test_pods_from_a_manager_have_the_workload_that_they_name() -> None:
+    """Their label with the name of their group is that of the manager, where a job had made them."""
+    world, named = World(), {"kueue.x-k8s.io/prebuilt-workload-name": "copy"}
+    group = {"kueue.x-k8s.io/pod-group-name": "g", "leaderworkerset.sigs.k8s.io/group-index": "1"}
+    world.put(queued_pod(**named, **group))
+    assert world.key(OwnerId(CREWS, "ml", "copy")) == "ml/copy"
+
+
 @pytest.mark.parametrize(("document", "id", "kind"), ANY, ids=[each["kind"] for each, _, _ in ANY])
 def test_what_is_gone_leaves_nothing(document: Document, id: OwnerId, kind: tuple[str, str]) -> None:
     world, left = World(), workload(workload_name(*kind, "it", "u"), "u")

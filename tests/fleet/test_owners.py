@@ -5,6 +5,7 @@ import pytest
 from reprieve.fleet.owners import (
     POD,
     POD_GROUP,
+    Key,
     Owner,
     claims_of,
     owner_keys,
@@ -16,6 +17,7 @@ from reprieve.jobs import JobKinds
 from reprieve.objects import Document, well_known
 from tests.builders import owned_by, pod
 
+LEADERS = ("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
 JOB = Owner(("batch", "Job"), "train")
 
 
@@ -40,6 +42,23 @@ def test_a_workload_of_single_pods_belongs_to_each_of_them() -> None:
     workload = owned(a_pod("a"), a_pod("b"))
     assert owner_of(workload) == Owner(POD, "a")
     assert owner_keys(workload) == [Owner(POD, "a"), Owner(POD, "b")]
+
+
+@pytest.mark.parametrize("kind", [("apps", "StatefulSet"), LEADERS])
+def test_what_makes_pods_that_ask_owns_its_workload_without_controlling_it(kind: Key) -> None:
+    reference = {"apiVersion": f"{kind[0]}/v1", "kind": kind[1], "name": "s"}
+    assert owner_of(owned(reference)) == Owner(kind, "s")
+
+
+def test_a_pod_of_a_replica_belongs_to_the_workload_of_that_replica() -> None:
+    """All of them have one owner; neither their workloads nor their pods name each other."""
+    reference = {"apiVersion": f"{LEADERS[0]}/v1", "kind": LEADERS[1], "name": "s"}
+    index = {well_known.COMPONENT_INDEX_ANNOTATION: "1"}
+    [key] = owner_keys(owned(reference, annotations=index))
+    labels = {"leaderworkerset.sigs.k8s.io/name": "s", "leaderworkerset.sigs.k8s.io/group-index": "1"}
+    assert key in claims_of({"metadata": {"name": "a", "labels": labels}})
+    other = labels | {"leaderworkerset.sigs.k8s.io/group-index": "0"}
+    assert key not in claims_of({"metadata": {"name": "a", "labels": other}})
 
 
 def test_a_group_and_its_pods_are_all_owners() -> None:

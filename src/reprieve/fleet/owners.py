@@ -17,8 +17,12 @@ Key = tuple[str, str]
 
 POD: Final = ("", "Pod")
 POD_GROUP: Final = (well_known.SCHEDULING_API, "PodGroup")
+_LEADERS: Final = ("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
+_SET_LABEL: Final = "leaderworkerset.sigs.k8s.io/name"
 _REPLICA_LABEL: Final = "leaderworkerset.sigs.k8s.io/group-index"
 """Of a job that asks for quota replica by replica: which one a pod is in."""
+_NOT_CONTROLLING: Final = (POD, ("apps", "StatefulSet"), _LEADERS)
+"""What owns its workload and does not control it: pods that ask, and what makes them."""
 
 
 class Owner(NamedTuple):
@@ -52,9 +56,8 @@ DEFAULT_KINDS: Final = carried_kinds(JobKinds())
 
 def owner_of(workload: Document) -> Owner | None:
     """What the manager's workload stands for. A group of pods without a PodGroup owns it pod by pod."""
-    references = _references(workload)
-    for reference in references:
-        if reference.get("controller") or kind_key(reference) == POD:
+    for reference in _references(workload):
+        if reference.get("controller") or kind_key(reference) in _NOT_CONTROLLING:
             return Owner(kind_key(reference), str(reference.get("name", "")))
     return None
 
@@ -62,15 +65,21 @@ def owner_of(workload: Document) -> Owner | None:
 def owner_keys(workload: Document) -> list[Owner]:
     """All owners of a workload by which a pod may know that it belongs to it."""
     found = owner_of(workload)
+    replica = _annotations(workload).get(well_known.COMPONENT_INDEX_ANNOTATION)
+    if found is not None and replica is not None:
+        return [Owner(_LEADERS, f"{found.name}/{replica}")]
     pods = (each for each in _references(workload) if kind_key(each) == POD)
     listed = [Owner(POD, str(each.get("name", ""))) for each in pods]
     return listed if found is None or found.key == POD else [found, *listed]
 
 
 def claims_of(pod: Document) -> list[Owner]:
-    """What a pod belongs to: itself, its PodGroup, its controller."""
+    """What a pod belongs to: itself, its replica, its PodGroup, its controller."""
     metadata = pod.get("metadata") or {}
     found = [Owner(POD, str(metadata.get("name", "")))]
+    labels = metadata.get("labels") or {}
+    if _REPLICA_LABEL in labels and _SET_LABEL in labels:
+        found.append(Owner(_LEADERS, f"{labels[_SET_LABEL]}/{labels[_REPLICA_LABEL]}"))
     if group := group_key(pod):
         found.append(Owner(POD_GROUP, split_key(group)[1]))
     return [

@@ -13,9 +13,11 @@ from reprieve.objects import (
     Reference,
     TimeError,
     condition_of,
+    controller_of,
     kind_key,
     parse_duration,
     parse_time,
+    raw,
     well_known,
     whole_number,
 )
@@ -28,11 +30,6 @@ _NOT_CLIMBED = "CronJob"
 """Its jobs are runs of their own; pods are its own only where its next run is supposed."""
 _DEEPEST = 8
 WORKLOAD = (well_known.KUEUE_API, "Workload")
-
-
-def controller_of(document: Document) -> Document | None:
-    owners = (document.get("metadata") or {}).get("ownerReferences") or ()
-    return next((each for each in owners if each.get("controller")), None)
 
 
 class Owners:
@@ -52,6 +49,8 @@ class Owners:
         found: list[Reference] = []
         namespace = Reference.read(document).namespace
         owner = controller_of(document)
+        if owner is None and kind_key(document) == WORKLOAD:
+            owner = next(iter(raw.items(document, "metadata", "ownerReferences")), None)
         while owner is not None and len(found) < _DEEPEST:
             if owner.get("kind") == _NOT_CLIMBED and (found or document.get("kind") != "Pod"):
                 break

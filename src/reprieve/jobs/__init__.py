@@ -32,6 +32,14 @@ from reprieve.jobs.gating import (
     needs_hold,
 )
 from reprieve.jobs.kinds import JobKinds
+from reprieve.jobs.names import (
+    group_name,
+    job_name,
+    pods_name,
+    prebuilt_workload,
+    replica_names,
+    workload_name,
+)
 from reprieve.jobs.pod_groups import asked_by, group_pod_sets, group_total, shape, shape_of
 from reprieve.jobs.pod_sets import PodSet
 from reprieve.jobs.progress import Progress, ending, has_failed, pod_labels, progress
@@ -40,17 +48,11 @@ from reprieve.jobs.queueing import (
     Queueing,
     asks_itself,
     controller_reference,
-    group_name,
     group_workload,
-    job_name,
     job_workloads,
     one_run,
     pod_reference,
-    pods_name,
     pods_workload,
-    prebuilt_workload,
-    replica_names,
-    workload_name,
     workloads_for,
 )
 from reprieve.jobs.reading import has_pod_template, pod_sets

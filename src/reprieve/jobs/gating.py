@@ -15,7 +15,14 @@ from reprieve.jobs.pod_sets import PodSet
 from reprieve.jobs.reading import pod_sets
 from reprieve.jobs.rows import JobKind
 from reprieve.jobs.workloads import queue_of
-from reprieve.objects import Document, InvalidObject, LabelSelector, must_name_queue, well_known
+from reprieve.objects import (
+    Document,
+    InvalidObject,
+    LabelSelector,
+    controller_of,
+    must_name_queue,
+    well_known,
+)
 
 _LONGEST_LABEL = 63
 _INHERITED = (
@@ -70,8 +77,7 @@ def needs_hold(
     suspended, mostly a service, has to name a queue only where `selector` says which namespaces are meant.
     """
     meta = document.get("metadata") or {}
-    owners = meta.get("ownerReferences") or ()
-    owner: Document = next((each for each in owners if each.get("controller")), {})
+    owner = controller_of(document) or {}
     above = kinds.of(str(owner.get("apiVersion", "")), str(owner.get("kind", "")))
     kind = kinds.find(document)
     if well_known.QUEUE_LABEL in (meta.get("labels") or {}):

@@ -7,8 +7,7 @@ controller writes these Workloads; what-ifs and forecasts add them to their docu
 Names and owner references are Kueue's: what one of the two has made, the other finds.
 """
 
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -17,17 +16,23 @@ from reprieve.jobs import sentences
 from reprieve.jobs.editing import restored
 from reprieve.jobs.gating import group_label, replica_sets
 from reprieve.jobs.kinds import JobKinds
+from reprieve.jobs.names import (
+    group_name,
+    job_name,
+    pods_name,
+    prebuilt_workload,
+    replica_names,
+    workload_name,
+)
 from reprieve.jobs.paths import Place, at, mapping
 from reprieve.jobs.pod_groups import group_pod_sets, group_total
-from reprieve.jobs.pod_sets import PodSet, pod_words
+from reprieve.jobs.pod_sets import pod_words
 from reprieve.jobs.progress import ending
 from reprieve.jobs.reading import pod_sets
-from reprieve.jobs.rows import JobKind
 from reprieve.jobs.workloads import priority_class_of, queue_of, requested, time_limit
 from reprieve.objects import (
     Document,
     InvalidObject,
-    ObjectMeta,
     Pod,
     PodGroup,
     Reference,
@@ -41,7 +46,6 @@ from reprieve.objects import (
     well_known,
 )
 
-_LONGEST_NAME, _DIGITS = 253, 5
 _POD, _GROUP = ("", "Pod"), (well_known.SCHEDULING_API, "PodGroup")
 _WORKLOAD, _WORKLOAD_API = (well_known.KUEUE_API, "Workload"), f"{well_known.KUEUE_API}/v1beta2"
 
@@ -75,59 +79,7 @@ class Queueing(NamedTuple):
     """Pods that do not ask yet."""
 
 
-def workload_name(group: str, kind: str, name: str, uid: str = "") -> str:
-    """The Workload of an owner; of one that no cluster has seen, without a UID, as if it was empty.
-
-    The name that Kueue gives it (pkg/controller/jobframework/workload_names.go,
-    GetWorkloadNameForOwnerWithGVK). Kueue adds the generation for slices of elastic jobs, and cuts at 63
-    with its gate ShortWorkloadNames; neither is here.
-    """
-    told = "\n".join((kind, group, name, uid)).encode()
-    digest = hashlib.sha1(told, usedforsecurity=False).hexdigest()[:_DIGITS]
-    return f"{kind.lower()}-{name}"[: _LONGEST_NAME - 1 - _DIGITS] + f"-{digest}"
-
-
-def prebuilt_workload(labels: Mapping[str, str]) -> str:
-    """The Workload that an owner names as its own; empty if it is to get one."""
-    return str(labels.get(well_known.PREBUILT_WORKLOAD_LABEL) or "")
-
-
 # --- one owner ----------------------------------------------------------------------------------------------
-
-
-def job_name(job: Document, kind: JobKind) -> str:
-    """The Workload of a job that asks as a whole, or as one group."""
-    meta = job["metadata"]
-    named = prebuilt_workload(meta.get("labels") or {})
-    return named or workload_name(kind.group, kind.kind, meta.get("name", ""), meta.get("uid", ""))
-
-
-def replica_names(job: Document, kind: JobKind, sets: Iterable[PodSet]) -> list[str]:
-    """The Workloads of a job of which each replica asks.
-
-    As Kueue's pkg/controller/jobs/leaderworkerset names them (GetWorkloadName): the index is part of
-    the name.
-    """
-    meta, replicas = job["metadata"], max((each.factors[0] for each in sets), default=0)
-    return [
-        workload_name(kind.group, kind.kind, f"{meta.get('name', '')}-{number}", meta.get("uid", ""))
-        for number in range(replicas)
-    ]
-
-
-def group_name(group: PodGroup) -> str:
-    """The Workload of a PodGroup that names a queue."""
-    meta = group.metadata
-    return prebuilt_workload(meta.labels) or workload_name(*_GROUP, meta.name, meta.uid)
-
-
-def pods_name(pod: ObjectMeta) -> str:
-    """The Workload of a pod that asks for itself, or with others: a group's has the name of the group.
-
-    As Kueue's pkg/controller/jobs/pod names them (Pod.workloadName).
-    """
-    named = pod.labels.get(well_known.POD_GROUP_NAME_LABEL) or prebuilt_workload(pod.labels)
-    return named or workload_name(*_POD, pod.name, pod.uid)
 
 
 def job_workloads(job: Document, kinds: JobKinds, others: Iterable[Document] = ()) -> list[Asking]:
@@ -166,7 +118,7 @@ def job_workloads(job: Document, kinds: JobKinds, others: Iterable[Document] = (
         return [
             Asking(
                 sentences.replica_of_job(who, number),
-                _workload(name, job, asked, of_pods, [_reference(owner)]),
+                _replica(_workload(name, job, asked, of_pods, [_reference(owner)]), number),
                 written,
                 str(number),
             )
@@ -251,6 +203,12 @@ def _workload(
     }
 
 
+def _replica(workload: Document, number: int) -> Document:
+    """All replicas have one owner: an annotation says which one it is, as in Kueue."""
+    workload["metadata"]["annotations"] = {well_known.COMPONENT_INDEX_ANNOTATION: str(number)}
+    return workload
+
+
 def _class(group: str, name: str) -> Document:
     return {"group": group, "kind": well_known.PRIORITY_CLASS_KINDS[group], "name": name}
 
@@ -332,7 +290,7 @@ class _Asked:
         if not queue_of(run):
             self.found.silent.append(given)
             return
-        named = prebuilt_workload(mapping(Place("", run), "metadata.labels"))
+        named = prebuilt_workload(run.get("metadata") or {})
         if named and f"{written.namespace}/{named}" in self._named:
             self.found.standing[written] = f"{written.namespace}/{named}"
             return
@@ -399,7 +357,7 @@ class _Asked:
         together = labels.get(well_known.POD_GROUP_NAME_LABEL)
         if (written.namespace, together) in self._parts:
             return False
-        if f"{written.namespace}/{together or prebuilt_workload(labels)}" in self._named:
+        if f"{written.namespace}/{prebuilt_workload(document['metadata']) or together}" in self._named:
             return False
         return bool(queue_of(document)) or group_key(document) in groups
 

@@ -21,6 +21,7 @@ from reprieve.objects import (
     Reference,
     ReprieveError,
     Source,
+    controller_of,
     descendants,
     document_of,
     group_key,
@@ -173,7 +174,7 @@ def targets_in(
 
     def is_new(each: Document, reference: Reference) -> bool:
         if kinds.find(each) is not None:
-            return reference not in owners and not _controlled(each) and ending(each, kinds) is None
+            return reference not in owners and not controller_of(each) and ending(each, kinds) is None
         match kind_key(each):
             case ("", "Pod"):
                 return _waits(each) and group_key(each) not in there
@@ -190,11 +191,6 @@ def targets_in(
 def _waits(pod: Document) -> bool:
     phase = (pod.get("status") or {}).get("phase")
     return not (pod.get("spec") or {}).get("nodeName") and phase not in well_known.TERMINAL_PHASES
-
-
-def _controlled(document: Document) -> bool:
-    owners = (document.get("metadata") or {}).get("ownerReferences") or ()
-    return any(owner.get("controller") for owner in owners)
 
 
 def _namespace(document: Document) -> str:

@@ -16,8 +16,9 @@ from typing import Any, Final
 from reprieve.controllers import OwnWrites
 from reprieve.controllers.fleet.access import InsecureKubeConfig
 from reprieve.controllers.fleet.followed import Followed
+from reprieve.controllers.fleet.shapes import tie_selector
 from reprieve.fleet import Owner, key_of, owner_of_copy
-from reprieve.jobs import JobKinds
+from reprieve.jobs import JobKinds, prebuilt_workload
 from reprieve.kube import (
     KUEUE_WORKLOADS,
     ApiError,
@@ -68,7 +69,7 @@ class Connection:
         self.problem = "not connected yet"
         self.reason = "ClientConnectionFailed"
         self._open = open_client
-        self._origin = origin
+        self.origin = origin
         self._touched = touched
         self._changed = changed
         self._now = now
@@ -104,7 +105,7 @@ class Connection:
 
     @asynccontextmanager
     async def _session(self) -> AsyncIterator[Client]:
-        labels = f"{well_known.ORIGIN_LABEL}={self._origin}"
+        labels = f"{well_known.ORIGIN_LABEL}={self.origin}"
         async with AsyncExitStack() as stack:
             async with asyncio.timeout(CONNECT_TIMEOUT):
                 client = await stack.enter_async_context(await self._open())
@@ -155,8 +156,7 @@ class Connection:
 
     def _object_changed(self, _: Key, change: Change) -> None:
         metadata = change.new["metadata"]
-        name = (metadata.get("labels") or {}).get(well_known.PREBUILT_WORKLOAD_LABEL)
-        if name:
+        if name := prebuilt_workload(metadata):
             self._touched(f"{metadata['namespace']}/{name}")
 
     # Reads
@@ -185,8 +185,7 @@ class Connection:
         return [
             each
             for each in (self._followed.all(key) if self._followed is not None else ())
-            if each["metadata"]["namespace"] == namespace
-            and (each["metadata"].get("labels") or {}).get(well_known.PREBUILT_WORKLOAD_LABEL) == workload
+            if each["metadata"]["namespace"] == namespace and prebuilt_workload(each["metadata"]) == workload
         ]
 
     def resource(self, key: Key) -> Resource:
@@ -221,7 +220,7 @@ class Connection:
     async def create(self, key: Key, document: Document) -> None:
         """Make what runs for a copy. What is there already must be ours: the watch may lag behind."""
         resource, metadata = self.resource(key), document["metadata"]
-        self._sent.add(f"{metadata['namespace']}/{metadata['labels'][well_known.PREBUILT_WORKLOAD_LABEL]}")
+        self._sent.add(f"{metadata['namespace']}/{prebuilt_workload(metadata)}")
         try:
             await self.call(lambda client: client.create(resource, document))
         except ApiError as error:
@@ -230,8 +229,7 @@ class Connection:
             found = await self.call(
                 lambda client: client.get(resource.raw(), metadata["name"], metadata["namespace"])
             )
-            tie = well_known.PREBUILT_WORKLOAD_LABEL
-            if (found["metadata"].get("labels") or {}).get(tie) != metadata["labels"][tie]:
+            if prebuilt_workload(found["metadata"]) != prebuilt_workload(metadata):
                 what = f"{resource.kind} {metadata['name']} in {self.cluster}"
                 raise ApiError(409, "AlreadyExists", f"{what} is somebody else's: delete it") from error
 
@@ -260,9 +258,10 @@ class Connection:
         namespace, name = split_key(key)
         if key not in self._sent and self._followed is not None and self._followed.ask(kind) == "":
             return self.tied(kind, name, namespace)
-        tie = f"{well_known.PREBUILT_WORKLOAD_LABEL}={name}"
+        labels = tie_selector(name, self.origin)
         try:
-            return list((await client.listing(self.resource(kind).raw(), namespace, labels=tie)).items)
+            listed = await client.listing(self.resource(kind).raw(), namespace, labels=labels)
+            return [each for each in listed.items if prebuilt_workload(each["metadata"]) == name]
         except ApiError as error:
             if error.not_found:
                 return []

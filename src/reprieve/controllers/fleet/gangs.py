@@ -16,8 +16,10 @@ from reprieve.controllers.fleet.shapes import (
     remote_group,
     remote_pod,
     runs_for,
+    tie_selector,
 )
 from reprieve.fleet import POD, POD_GROUP, Owner
+from reprieve.jobs import prebuilt_workload
 from reprieve.objects import Document, from_template, split_key, well_known
 
 
@@ -78,9 +80,10 @@ async def _tell(manager: ManagerCluster, pods: dict[str, Document], remotes: dic
 
 async def _fresh_pods(worker: Connection, workload: str, namespace: str) -> dict[str, Document]:
     resource = worker.resource(POD).raw()
-    labels = f"{well_known.PREBUILT_WORKLOAD_LABEL}={workload}"
+    labels = tie_selector(workload, worker.origin)
     listed = await worker.call(lambda client: client.listing(resource, namespace, labels=labels))
-    return {pod["metadata"]["name"]: pod for pod in listed.items}
+    own = (pod for pod in listed.items if prebuilt_workload(pod["metadata"]) == workload)
+    return {pod["metadata"]["name"]: pod for pod in own}
 
 
 async def _together(*calls: Awaitable[Any]) -> None:

@@ -1,7 +1,8 @@
 """What a worker gets of a job, a gang or a pod, and which status comes back. Pure.
 
 Everything keeps its name, its labels and its annotations. A job is suspended until the worker admits it; a
-pod is held by a scheduling gate; both are tied to their copy by the label that names a prebuilt workload.
+pod is held by a scheduling gate; both are tied to their copy by the label that names a prebuilt workload, or
+by the annotation, where the name is too long for a label.
 """
 
 from copy import deepcopy
@@ -14,6 +15,7 @@ _MANAGED_BY: Final = (("spec",), ("spec", "runPolicy"))
 """Where kinds of jobs say who manages them, as `managedBy`."""
 _PER_CLUSTER: Final = ("priority", "preemptionPolicy")
 """What admission computes from the priority class of its own cluster."""
+_LONGEST_LABEL: Final = 63
 
 
 def remote_job(job: Document, kind: JobKind, workload: str, origin: str) -> Document:
@@ -62,14 +64,22 @@ def _tied(document: Document, workload: str, origin: str) -> Document:
     kept = {
         key: value for key, value in (metadata.get("labels") or {}).items() if key not in GENERATED_LABELS
     }
+    tie, is_long = {well_known.PREBUILT_WORKLOAD_LABEL: workload}, len(workload) > _LONGEST_LABEL
     return {
         "metadata": {
             "name": metadata["name"],
             "namespace": metadata["namespace"],
-            "labels": {**kept, well_known.ORIGIN_LABEL: origin, well_known.PREBUILT_WORKLOAD_LABEL: workload},
-            "annotations": dict(metadata.get("annotations") or {}),
+            "labels": {**kept, well_known.ORIGIN_LABEL: origin, **({} if is_long else tie)},
+            "annotations": {**(metadata.get("annotations") or {}), **(tie if is_long else {})},
         }
     }
+
+
+def tie_selector(workload: str, origin: str) -> str:
+    """Labels of what runs for a workload: of one with a long name, of all that this manager sent."""
+    if len(workload) > _LONGEST_LABEL:
+        return f"{well_known.ORIGIN_LABEL}={origin}"
+    return f"{well_known.PREBUILT_WORKLOAD_LABEL}={workload}"
 
 
 def is_managed(job: Document) -> bool:

@@ -21,7 +21,7 @@ from reprieve.controllers.quota.group_shape import (
     to_be_given,
 )
 from reprieve.controllers.quota.ranks import selectors
-from reprieve.jobs import controller_reference, group_workload
+from reprieve.jobs import controller_reference, group_workload, prebuilt_workload
 from reprieve.kube import KUEUE_WORKLOADS, POD_GROUPS, PODS, ApiError, Client
 from reprieve.objects import (
     Document,
@@ -52,7 +52,7 @@ async def reconcile_group(
     living = [pod for pod in pods if is_living(pod)]
     if workload is None:
         enough = any(runs(pod, schedulers) for pod in living) or (living and len(living) >= group.min_count)
-        if enough and well_known.PREBUILT_WORKLOAD_LABEL not in group.metadata.labels:
+        if enough and not prebuilt_workload(group.metadata):
             await _create_workload(client, group, living, priorities)
         return
     if is_anothers(group.metadata.uid, workload):

@@ -32,6 +32,7 @@ from reprieve.jobs import (
     job_workloads,
     merge_patch,
     pod_sets,
+    prebuilt_workload,
     progress,
     queue_of,
     requested,
@@ -100,7 +101,7 @@ class Jobs:
         if stored is None or workload is None:
             if not is_suspended:
                 await self._suspend(kind, job)
-            elif well_known.PREBUILT_WORKLOAD_LABEL not in job["metadata"]["labels"]:
+            elif not prebuilt_workload(job["metadata"]):
                 await self._create_workload(kind, job)
             return
         if is_anothers(job["metadata"]["uid"], workload):
@@ -162,7 +163,7 @@ class Jobs:
 
     def _as_admitted(self, kind: JobKind, job: Document, stored: Document, workload: Workload) -> bool:
         """Whether the job still asks for what its workload was admitted with."""
-        if well_known.PREBUILT_WORKLOAD_LABEL in job["metadata"]["labels"]:
+        if prebuilt_workload(job["metadata"]):
             return True
         waits = bool(suspended_by(job, self._kinds))
         try:
@@ -197,7 +198,7 @@ class Jobs:
             return
         if (
             is_true(workload, well_known.QUOTA_RESERVED)
-            or well_known.PREBUILT_WORKLOAD_LABEL in job["metadata"]["labels"]
+            or prebuilt_workload(job["metadata"])
             or same_demand(requested(job, kind, self._pod_sets(job)), stored)
         ):
             return

@@ -212,7 +212,7 @@ class Owners:
         self._identify(asker, "" if gone else meta.get("uid", ""))
         asker.job = None if gone else job
         if kind.asks == "job":
-            asker.takes_any = not prebuilt_workload(meta.get("labels") or {})
+            asker.takes_any = not prebuilt_workload(meta)
             self._changed(asker, (f"{id.namespace}/{job_name(job, kind)}",))
             return
         parts = {} if gone else self._parts_of(kind, job)
@@ -287,7 +287,7 @@ class Owners:
         gone = change.type == "DELETED"
         asker = self._asker(_group_id(group.key))
         asker.group = None if gone else group
-        asker.takes_any = not prebuilt_workload(group.metadata.labels)
+        asker.takes_any = not prebuilt_workload(group.metadata)
         self._identify(asker, "" if gone else group.metadata.uid)
         self._changed(asker, (f"{group.namespace}/{group_name(group)}",))
 
@@ -303,8 +303,8 @@ class Owners:
         if (id := self._crew_of(pod)) is not None:
             crew = self._asker(id)
             _keep(crew.pods, pod, gone)
-            if crew.job is None and well_known.POD_GROUP_NAME_LABEL not in pod.metadata.labels:
-                crew.takes_any = not prebuilt_workload(pod.metadata.labels)
+            if not _asks_with_others(pod):
+                crew.takes_any = True
                 self._identify(crew, "" if gone else pod.metadata.uid)
             self._changed(crew, crew.names or (f"{id.namespace}/{id.name}",))
         ended = gone or pod.status.phase in well_known.TERMINAL_PHASES
@@ -322,7 +322,7 @@ class Owners:
         if (group is not None and group.group is not None) or not asks_itself(pod, self.kinds):
             return None
         name, labels = pods_name(pod.metadata), pod.metadata.labels
-        if well_known.POD_GROUP_NAME_LABEL in labels:
+        if not prebuilt_workload(pod.metadata) and _asks_with_others(pod):
             name += next((f"-{labels[each]}" for each in self._replica_labels if each in labels), "")
         return OwnerId(CREWS, pod.namespace, name)
 
@@ -378,6 +378,12 @@ class Owners:
 
 
 _NO_ONE = OwnerId("", "", "")
+
+
+def _asks_with_others(pod: Pod) -> bool:
+    """By a name that other pods may have, too."""
+    labels = pod.metadata.labels
+    return well_known.POD_GROUP_NAME_LABEL in labels or bool(prebuilt_workload(pod.metadata))
 
 
 def _group_id(key: str) -> OwnerId:

@@ -85,7 +85,8 @@ class Reporter:
         if self._records is None or since is None:
             return
         now = self._now()
-        owner = next((each for each in workload.metadata.owner_references if each.controller), None)
+        owners = workload.metadata.owner_references
+        owner = next((each for each in owners if each.controller or each.kind != "Pod"), None)
         self._records.add_run(
             Run(
                 ran=str(
