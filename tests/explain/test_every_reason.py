@@ -20,12 +20,17 @@ from reprieve.explain import Evidence, Explanation, carried_out, explain
 from reprieve.explain.advice.changes import Change
 from reprieve.explain.advice.draft import Draft
 from reprieve.explain.advice.fixes import FIXES, NO_FIX
-from reprieve.explain.advice.quota_scene import QuotaScene
+from reprieve.explain.advice.quota_changes import CoverResource
+from reprieve.explain.advice.quota_holds import ENDS, NO_END
+from reprieve.explain.advice.quota_scene import Own, QuotaScene
 from reprieve.explain.advice.scene import Scene, Views
+from reprieve.explain.advice.workloads import NOT_USABLE, USABLE
 from reprieve.explain.sentences import advice, changes
 from reprieve.objects import Reference
 from reprieve.placement import Code, filter_texts
 from reprieve.preemption import decide as _  # noqa: F401 - the package, so that its modules can be read
+from reprieve.quota import Cause, Mismatch, Shortage, TooLarge
+from reprieve.quota import sentences as quota_sentences
 from tests import builders
 from tests.builders import Document, cluster_queue, document, flavor, gang, local_queue, node, reserved
 from tests.strategies.quota import NOW
@@ -359,66 +364,91 @@ def quota(amount: str) -> Document:
     }
 
 
-BY_QUOTA: dict[str, Case] = {
-    "names no LocalQueue": [*QUEUES, workload("w", queue="")],
-    "LocalQueue mian doesn't exist": [*QUEUES, workload("w", queue="mian")],
-    "LocalQueue main is inactive": [
+BY_QUOTA: dict[Cause | Own | type, Case] = {
+    Cause.NO_QUEUE_NAMED: [*QUEUES, workload("w", queue="")],
+    Cause.NO_LOCAL_QUEUE: [*QUEUES, workload("w", queue="mian")],
+    Cause.LOCAL_QUEUE_INACTIVE: [
         *QUEUES[:2],
         document("LocalQueue", "main", "jobs", spec={"clusterQueue": "cq", "stopPolicy": "Hold"}),
         workload("w"),
     ],
-    "ClusterQueue cq doesn't exist": [flavor(), QUEUES[2], workload("w")],
-    "WorkloadPriorityClass high doesn't exist": [
+    Cause.NO_CLUSTER_QUEUE: [flavor(), QUEUES[2], workload("w")],
+    Cause.NO_PRIORITY_CLASS: [
         *QUEUES,
         workload("w", priorityClassRef={"kind": "WorkloadPriorityClass", "name": "high"}),
     ],
-    "is stopped": queued(stopPolicy="Hold"),
-    "references missing ResourceFlavor(s): default": queued()[1:],
-    "references missing AdmissionCheck(s): check": queued(**CHECKED),
-    "references inactive AdmissionCheck(s): check": [*queued(**CHECKED), CHECK],
-    "cohort a is part of a cycle of parents": [
+    Cause.STOPPED: queued(stopPolicy="Hold"),
+    Cause.FLAVORS_MISSING: queued()[1:],
+    Cause.CHECKS_MISSING: queued(**CHECKED),
+    Cause.CHECKS_INACTIVE: [*queued(**CHECKED), CHECK],
+    Cause.COHORT_CYCLE: [
         *queued(cohort="a"),
         document("Cohort", "a", spec={"parentName": "b"}),
         document("Cohort", "b", spec={"parentName": "a"}),
     ],
-    "must not be negative": queued(**quota("-1")),
-    "the workload has no pod sets": [*QUEUES, workload("w", podSets=[])],
-    "The workload has failed admission checks": [
+    Cause.NEGATIVE_AMOUNT: queued(**quota("-1")),
+    Cause.UNREADABLE_AMOUNT: queued(**quota("much")),
+    Cause.FLAVOR_IN_TWO_GROUPS: queued(
+        resourceGroups=[quota("4")["resourceGroups"][0], {**quota("4")["resourceGroups"][0]}]
+    ),
+    Cause.RESOURCE_NOT_COVERED: queued(
+        resourceGroups=[{**quota("4")["resourceGroups"][0], "coveredResources": ["memory"]}]
+    ),
+    Own.INACTIVE: [*QUEUES, workload("w", active=False)],
+    Own.HELD: [
+        *QUEUES,
+        {
+            **workload("w"),
+            "metadata": {
+                "name": "w",
+                "namespace": "jobs",
+                "annotations": {"kueue.x-k8s.io/admission-gated-by": "example.test"},
+            },
+        },
+    ],
+    Own.BACKOFF: [
+        *QUEUES,
+        workload("w", status={"requeueState": {"count": 1, "requeueAt": "2026-08-23T13:00:00Z"}}),
+    ],
+    Cause.NO_POD_SETS: [*QUEUES, workload("w", podSets=[])],
+    Cause.FAILED_CHECKS: [
         *QUEUES,
         workload("w", status={"admissionChecks": [{"name": "check", "state": "Rejected"}]}),
     ],
-    "workload namespace doesn't match ClusterQueue selector": queued(
-        namespaceSelector={"matchLabels": {"team": "a"}}
-    ),
-    "resources validation failed": [*QUEUES, in_pods(containers=[LIMITS])],
-    "resources didn't satisfy LimitRange constraints": [*QUEUES, RANGE, workload("w", 2)],
-    "resource example.test/gpu unavailable in ClusterQueue": [
+    Cause.NAMESPACE_MISMATCH: queued(namespaceSelector={"matchLabels": {"team": "a"}}),
+    Cause.ABOVE_LIMITS: [*QUEUES, in_pods(containers=[LIMITS])],
+    Cause.OUTSIDE_LIMIT_RANGES: [*QUEUES, RANGE, workload("w", 2)],
+    Cause.RESOURCE_UNAVAILABLE: [
         *QUEUES,
         in_pods(containers=[{"name": "c", "resources": {"requests": {"cpu": "1", "example.test/gpu": "1"}}}]),
     ],
-    "untolerated taint": [flavor(nodeTaints=[TAINT]), *QUEUES[1:], workload("w")],
-    "doesn't match node affinity": [
+    Cause.FLAVOR_TAINTED: [flavor(nodeTaints=[TAINT]), *QUEUES[1:], workload("w")],
+    Cause.FLAVOR_NOT_SELECTED: [
         flavor(nodeLabels={"pool": "a"}),
         *QUEUES[1:],
         in_pods(nodeSelector={"pool": "b"}),
     ],
-    "> maximum capacity (4)": [*QUEUES, workload("w", 16)],
-    "insufficient unused quota": [*QUEUES, reserved(workload("x", 4, 9), "cq"), workload("w", 1)],
+    TooLarge: [*QUEUES, workload("w", 16)],
+    Shortage: [*QUEUES, reserved(workload("x", 4, 9), "cq"), workload("w", 1)],
 }
-"""What quota says, with the names of the case in it; `w` waits."""
+"""A case for each cause of quota, and for each obstacle in a flavor; `w` waits in it."""
+NEVER_ALONE = {
+    Cause.FLAVOR_NOT_FOUND: "a queue with a missing flavor is inactive before that",
+}
 
 
-def quota_reasons(documents: Case) -> str:
+def quota_reasons(documents: Case) -> set[Cause | Own | type]:
     target = Reference("Workload", "jobs", "w")
     scene = QuotaScene(Draft(documents), target, Configuration.load(None), NOW, Views())
     holds = scene.holds()
     if holds:
-        return "\n".join(hold.message for hold in holds)
-    return scene.assignment[0].message()
+        return {hold.cause for hold in holds}
+    obstacles = [each for result in scene.assignment[0].pod_sets for each in result.obstacles]
+    return {each.cause if isinstance(each, Mismatch) else type(each) for each in obstacles}
 
 
 @pytest.mark.parametrize("reason", BY_QUOTA)
-def test_advice_for_a_reason_of_quota_helps(reason: str) -> None:
+def test_advice_for_a_reason_of_quota_helps(reason: Cause | Own | type) -> None:
     documents = BY_QUOTA[reason]
     assert reason in quota_reasons(documents)
     answer = explain("workload/jobs/w", Evidence(documents), NOW)
@@ -429,25 +459,38 @@ def test_advice_for_a_reason_of_quota_helps(reason: str) -> None:
         assert any("jobs/w" in cycle["admitted"] for cycle in cycles), remedy.sentence
 
 
-def test_every_reason_of_quota_has_a_case() -> None:
-    said = [
-        *spelled("quota/state.py", "Refusal"),
-        *spelled("quota/admissible.py", "Refusal"),
-        *spelled("quota/flavor_assigner.py", "Mismatch"),
-        *spelled("quota/flavor_match.py", "Mismatch"),
-        *_inactive(),
-    ]
-    observed = "\n".join(map(quota_reasons, BY_QUOTA.values()))
-    never_alone = {"skipping flavor", r"flavor\ .*\ not\ found", r"could\ not\ assign\ .*\ flavor\ since"}
-    """A second pass of one cycle; a queue with a missing flavor is inactive before that; a slice of an
-    elastic job waits for the flavor of the job that it belongs to."""
-    for pattern in said:
-        excepted = any(pattern.startswith((each, re.escape(each))) for each in never_alone)
-        assert excepted or re.search(pattern, observed), pattern
+@pytest.mark.parametrize("cause", [*Cause, *Own], ids=lambda cause: cause.name)
+def test_every_cause_of_quota_has_advice_or_an_entry_that_there_is_none(cause: Cause | Own) -> None:
+    advised = ENDS.keys() | USABLE.keys() | {Cause.RESOURCE_UNAVAILABLE}
+    assert (cause in advised) != (cause in NO_END | NOT_USABLE)
 
 
-def _inactive() -> Iterator[str]:
-    """The messages of `Cache._reasons`."""
-    tree = ast.parse((SOURCE / "quota/cache.py").read_text())
-    method = next(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == "_reasons")
-    yield from sentences_in(method, "quota")
+def test_every_cause_of_quota_with_advice_has_a_case() -> None:
+    advised = {Cause.RESOURCE_UNAVAILABLE, *ENDS, *USABLE, TooLarge, Shortage}
+    assert BY_QUOTA.keys() == advised - NEVER_ALONE.keys()
+
+
+def claiming() -> Document:
+    return in_pods(resourceClaims=[{"name": "c", "resourceClaimTemplateName": "t"}])
+
+
+DEVICES = {"resources": {"deviceClassMappings": [{"name": "gpus", "deviceClassNames": ["gpu"]}]}}
+
+
+def test_a_workload_whose_devices_cannot_be_counted_is_not_told_that_it_gets_its_quota() -> None:
+    answer = explain("workload/jobs/w", Evidence([*QUEUES, claiming()]), NOW, DEVICES)
+    assert advice.QUOTA_IS_FREE not in answer.would_help
+    path = "spec.podSets[0].template.spec.resourceClaims[0]"
+    assert quota_sentences.devices_uncountable(quota_sentences.no_such_template(path, "t")) in answer.details
+
+
+def test_devices_count_when_explain_looks_for_quota() -> None:
+    request = {"name": "r", "exactly": {"deviceClassName": "gpu", "count": 2}}
+    template = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaimTemplate",
+        "metadata": {"name": "t", "namespace": "jobs"},
+        "spec": {"spec": {"devices": {"requests": [request]}}},
+    }
+    answer = explain("workload/jobs/w", Evidence([*QUEUES, template, claiming()]), NOW, DEVICES)
+    assert [type(each) for remedy in answer.remedies for each in remedy.changes] == [CoverResource]

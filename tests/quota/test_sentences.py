@@ -35,6 +35,7 @@ ROWS = [
         "WorkloadPriorityClass high doesn't exist",
     ),
     (sentences.decision_failed(ValueError("oops")), "internal error: ValueError('oops')"),
+    (sentences.request_is_unreadable("'much' is no quantity"), "'much' is no quantity"),
     (
         sentences.lets_pass("ml/train"),
         "Workload lets ml/train pass, for which it was preempted again and again",

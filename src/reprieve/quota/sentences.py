@@ -68,6 +68,10 @@ def decision_failed(error: Exception) -> str:
     return f"internal error: {error!r}"
 
 
+def request_is_unreadable(error: str) -> str:
+    return error
+
+
 def lets_pass(preemptor: str) -> str:
     return f"Workload lets {preemptor} pass, for which it was preempted again and again"
 

@@ -386,4 +386,4 @@ NO_FIX = frozenset(
         Code.ATTEMPT_FAILS,
     }
 )
-"""Claims that are missing, volumes out of reach, filters that fail: what to do, their own objects have to say."""
+"""Missing claims, volumes out of reach, filters that fail: what to do, their own objects have to say."""
