@@ -37,6 +37,7 @@ from reprieve.placement.reasons import Code, Reason
 from reprieve.placement.resources import DEFAULT, Scoring, resolve_scoring
 from reprieve.placement.sentences import devices as device_texts
 from reprieve.placement.sentences import filters as filter_texts
+from reprieve.placement.sentences import groups as group_texts
 from reprieve.placement.sentences import volumes as volume_texts
 from reprieve.placement.single import feasible_mask, nominated_slot, passes, place
 from reprieve.placement.static import static_fit
@@ -83,6 +84,7 @@ __all__ = [
     "fill",
     "filter_texts",
     "first_twins",
+    "group_texts",
     "has_devices",
     "named",
     "nominated_slot",

@@ -21,6 +21,7 @@ workload as the API server has it: the state follows. Run a cycle whenever a que
 or output, reads a clock or starts a task.
 """
 
+from reprieve.quota import sentences as quota_texts
 from reprieve.quota.admissible import refusal
 from reprieve.quota.admission import cycle
 from reprieve.quota.assignment import (
@@ -113,6 +114,7 @@ __all__ = [
     "preempt",
     "queue_summaries",
     "quota_lines",
+    "quota_texts",
     "refusal",
     "release",
     "reserve",

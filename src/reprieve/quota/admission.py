@@ -132,7 +132,7 @@ class _Cycle:
             cell.add(amount)
         for held in self._supposed:
             self._quota.cache.capacity.suppose(held, 1)
-        self._wait(info, NO_FIT, MISCONFIGURED, sentences.decision_failed(error))
+        self._wait(info, NO_FIT, MISCONFIGURED, sentences.decision_failed(repr(error)))
 
     def _nominate(self, info: WorkloadInfo) -> Entry | None:
         quota = self._quota
