@@ -6,8 +6,8 @@ import pytest
 
 import reprieve
 from reprieve.explain import Evidence, explain
+from reprieve.explain.reading import in_plain_words
 from reprieve.explain.sentences import answers
-from reprieve.explain.wording import in_plain_words
 from tests import builders
 from tests.builders import Document, cluster_queue, flavor, local_queue, node, reserved, terminating, workload
 from tests.strategies.quota import NOW

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import msgspec
@@ -20,12 +19,18 @@ from reprieve.config import Configuration
 from reprieve.explain import Evidence, Explanation, carried_out, explain
 from reprieve.explain.advice.changes import Change
 from reprieve.explain.advice.draft import Draft
-from reprieve.explain.advice.quota_scene import QuotaScene
+from reprieve.explain.advice.fixes import FIXES, NO_FIX
+from reprieve.explain.advice.quota_changes import CoverResource
+from reprieve.explain.advice.quota_holds import ENDS, NO_END
+from reprieve.explain.advice.quota_scene import Own, QuotaScene
 from reprieve.explain.advice.scene import Scene, Views
+from reprieve.explain.advice.workloads import NOT_USABLE, USABLE
 from reprieve.explain.sentences import advice, changes
 from reprieve.objects import Reference
-from reprieve.placement import diagnosis
+from reprieve.placement import Code, filter_texts
 from reprieve.preemption import decide as _  # noqa: F401 - the package, so that its modules can be read
+from reprieve.quota import Cause, Mismatch, Shortage, TooLarge
+from reprieve.quota import sentences as quota_sentences
 from tests import builders
 from tests.builders import Document, cluster_queue, document, flavor, gang, local_queue, node, reserved
 from tests.strategies.quota import NOW
@@ -60,59 +65,71 @@ SELECT = {"matchLabels": {"app": "p"}}
 TAINT = {"key": "dedicated", "value": "team", "effect": "NoSchedule"}
 PORT = [{"name": "c", "ports": [{"containerPort": 80, "hostPort": 80}]}]
 
-BY_NODES: dict[str, Case] = {
-    diagnosis.NO_NODES: [pod("p")],
-    diagnosis.CONFLICT: [node("n"), pod("p", affinity=pinned("n", "m"))],
-    diagnosis.STATIC_REASONS[1]: [node("n", unschedulable=True), pod("p")],
-    diagnosis.STATIC_REASONS[2]: [node("n", taints=[TAINT]), pod("p")],
-    diagnosis.STATIC_REASONS[3]: [node("n"), pod("p", nodeSelector={"gpu": "a100"})],
-    diagnosis.STATIC_REASONS[4]: [node("n"), pod("p", affinity=pinned("m"))],
-    diagnosis.PORTS_TAKEN: [node("n"), pod("a", on="n", containers=PORT), pod("p", containers=PORT)],
-    diagnosis.TOO_MANY_PODS: [node("n", pods=1), pod("a", on="n"), pod("p")],
-    diagnosis.INSUFFICIENT: [node("n", 2), pod("a", 2, on="n"), pod("p", 1)],
-    diagnosis.SPREAD_LABEL: [node("n"), pod("p", topologySpreadConstraints=spread())],
-    diagnosis.SPREAD_SKEW: [
+BY_NODES: dict[Code, Case] = {
+    Code.CONFLICT: [node("n"), pod("p", affinity=pinned("n", "m"))],
+    Code.CORDONED: [node("n", unschedulable=True), pod("p")],
+    Code.TAINTED: [node("n", taints=[TAINT]), pod("p")],
+    Code.NOT_SELECTED: [node("n"), pod("p", nodeSelector={"gpu": "a100"})],
+    Code.OUTSIDE: [node("n"), pod("p", affinity=pinned("m"))],
+    Code.PORTS_TAKEN: [node("n"), pod("a", on="n", containers=PORT), pod("p", containers=PORT)],
+    Code.TOO_MANY_PODS: [node("n", pods=1), pod("a", on="n"), pod("p")],
+    Code.INSUFFICIENT: [node("n", 2), pod("a", 2, on="n"), pod("p", 1)],
+    Code.SPREAD_LABEL: [node("n"), pod("p", topologySpreadConstraints=spread())],
+    Code.SPREAD_SKEW: [
         node("n", zone="a"),
         node("m", 0, zone="b"),
         pod("p-0", on="n"),
         pod("p", topologySpreadConstraints=spread()),
     ],
-    diagnosis.AFFINITY: [node("n"), pod("p", affinity=affinity("podAffinity", "cache"))],
-    diagnosis.ANTI_AFFINITY: [
+    Code.AFFINITY: [node("n"), pod("p", affinity=affinity("podAffinity", "cache"))],
+    Code.ANTI_AFFINITY: [
         node("n"),
         pod("web", on="n"),
         pod("p", affinity=affinity("podAntiAffinity", "web")),
     ],
-    diagnosis.VETOED: [node("n"), pod("web", on="n", affinity=affinity("podAntiAffinity", "p")), pod("p")],
-    diagnosis.KEPT: [node("n", 1), pod("first", 1, 5, status={"nominatedNodeName": "n"}), pod("p", 1)],
+    Code.VETOED: [node("n"), pod("web", on="n", affinity=affinity("podAntiAffinity", "p")), pod("p")],
+    Code.KEPT: [node("n", 1), pod("first", 1, 5, status={"nominatedNodeName": "n"}), pod("p", 1)],
 }
-"""A cluster for each reason of the filters; `p` waits in it."""
+"""A cluster for each code of the filters that there is advice for; `p` waits in it."""
 
 
-def given_reasons(documents: Case, target: str = TARGET) -> str:
-    """All that the scheduler and the filters say about it."""
+ELSEWHERE = {
+    Code.TOO_MANY_VOLUMES: "test_volumes.py",
+    Code.DISK_IN_USE: "test_volumes.py",
+    Code.CLAIM_IN_USE: "test_volumes.py",
+    Code.CANNOT_ALLOCATE: "test_device_advice.py",
+    Code.CLAIM_UNAVAILABLE: "test_device_advice.py",
+}
+"""Codes whose cases need more objects than fit here."""
+
+
+def given_reasons(documents: Case, target: str = TARGET) -> set[Code]:
+    """All that the filters say about it."""
     scene = Scene(Draft(documents), Reference.parse(target), Configuration.load(None), NOW)
     found = scene.objections()
-    listed = [reason for each in found.by_node.values() for reason in each] if found else []
-    return "\n".join([scene.plan.message, *listed])
+    assert found is not None
+    return {reason.code for each in found.by_node.values() for reason in each}
 
 
-def constants(module: ModuleType) -> set[str]:
-    """The sentences that a module defines by name."""
-    named = {value for name, value in vars(module).items() if name.isupper() and isinstance(value, str)}
-    tables = [value for name, value in vars(module).items() if name.isupper() and isinstance(value, dict)]
-    return named | {text for table in tables for text in table.values()}
+@pytest.mark.parametrize("code", Code, ids=lambda code: code.name)
+def test_every_reason_of_the_filters_has_advice_or_an_entry_that_there_is_none(code: Code) -> None:
+    assert (code in FIXES) != (code in NO_FIX)
 
 
-def test_every_reason_of_the_filters_has_a_case() -> None:
-    assert constants(diagnosis) == set(BY_NODES)
+def test_every_reason_with_advice_has_a_case() -> None:
+    assert BY_NODES.keys() | ELSEWHERE.keys() == FIXES.keys()
 
 
-@pytest.mark.parametrize("reason", BY_NODES)
-def test_advice_for_a_reason_of_the_filters_helps(reason: str) -> None:
-    documents = BY_NODES[reason]
-    assert reason in given_reasons(documents)
-    helps(documents, TARGET, honour_nominations=reason == diagnosis.KEPT)
+@pytest.mark.parametrize("code", BY_NODES, ids=lambda code: code.name)
+def test_advice_for_a_reason_of_the_filters_helps(code: Code) -> None:
+    documents = BY_NODES[code]
+    assert code in given_reasons(documents)
+    helps(documents, TARGET, honour_nominations=code == Code.KEPT)
+
+
+def test_advice_for_a_cluster_without_nodes_helps() -> None:
+    assert reprieve.plan([pod("p")], TARGET, now=NOW).to_dict()["message"] == filter_texts.NO_NODES
+    helps([pod("p")], TARGET)
 
 
 def helps(
@@ -347,66 +364,91 @@ def quota(amount: str) -> Document:
     }
 
 
-BY_QUOTA: dict[str, Case] = {
-    "names no LocalQueue": [*QUEUES, workload("w", queue="")],
-    "LocalQueue mian doesn't exist": [*QUEUES, workload("w", queue="mian")],
-    "LocalQueue main is inactive": [
+BY_QUOTA: dict[Cause | Own | type, Case] = {
+    Cause.NO_QUEUE_NAMED: [*QUEUES, workload("w", queue="")],
+    Cause.NO_LOCAL_QUEUE: [*QUEUES, workload("w", queue="mian")],
+    Cause.LOCAL_QUEUE_INACTIVE: [
         *QUEUES[:2],
         document("LocalQueue", "main", "jobs", spec={"clusterQueue": "cq", "stopPolicy": "Hold"}),
         workload("w"),
     ],
-    "ClusterQueue cq doesn't exist": [flavor(), QUEUES[2], workload("w")],
-    "WorkloadPriorityClass high doesn't exist": [
+    Cause.NO_CLUSTER_QUEUE: [flavor(), QUEUES[2], workload("w")],
+    Cause.NO_PRIORITY_CLASS: [
         *QUEUES,
         workload("w", priorityClassRef={"kind": "WorkloadPriorityClass", "name": "high"}),
     ],
-    "is stopped": queued(stopPolicy="Hold"),
-    "references missing ResourceFlavor(s): default": queued()[1:],
-    "references missing AdmissionCheck(s): check": queued(**CHECKED),
-    "references inactive AdmissionCheck(s): check": [*queued(**CHECKED), CHECK],
-    "cohort a is part of a cycle of parents": [
+    Cause.STOPPED: queued(stopPolicy="Hold"),
+    Cause.FLAVORS_MISSING: queued()[1:],
+    Cause.CHECKS_MISSING: queued(**CHECKED),
+    Cause.CHECKS_INACTIVE: [*queued(**CHECKED), CHECK],
+    Cause.COHORT_CYCLE: [
         *queued(cohort="a"),
         document("Cohort", "a", spec={"parentName": "b"}),
         document("Cohort", "b", spec={"parentName": "a"}),
     ],
-    "must not be negative": queued(**quota("-1")),
-    "the workload has no pod sets": [*QUEUES, workload("w", podSets=[])],
-    "The workload has failed admission checks": [
+    Cause.NEGATIVE_AMOUNT: queued(**quota("-1")),
+    Cause.UNREADABLE_AMOUNT: queued(**quota("much")),
+    Cause.FLAVOR_IN_TWO_GROUPS: queued(
+        resourceGroups=[quota("4")["resourceGroups"][0], {**quota("4")["resourceGroups"][0]}]
+    ),
+    Cause.RESOURCE_NOT_COVERED: queued(
+        resourceGroups=[{**quota("4")["resourceGroups"][0], "coveredResources": ["memory"]}]
+    ),
+    Own.INACTIVE: [*QUEUES, workload("w", active=False)],
+    Own.HELD: [
+        *QUEUES,
+        {
+            **workload("w"),
+            "metadata": {
+                "name": "w",
+                "namespace": "jobs",
+                "annotations": {"kueue.x-k8s.io/admission-gated-by": "example.test"},
+            },
+        },
+    ],
+    Own.BACKOFF: [
+        *QUEUES,
+        workload("w", status={"requeueState": {"count": 1, "requeueAt": "2026-08-23T13:00:00Z"}}),
+    ],
+    Cause.NO_POD_SETS: [*QUEUES, workload("w", podSets=[])],
+    Cause.FAILED_CHECKS: [
         *QUEUES,
         workload("w", status={"admissionChecks": [{"name": "check", "state": "Rejected"}]}),
     ],
-    "workload namespace doesn't match ClusterQueue selector": queued(
-        namespaceSelector={"matchLabels": {"team": "a"}}
-    ),
-    "resources validation failed": [*QUEUES, in_pods(containers=[LIMITS])],
-    "resources didn't satisfy LimitRange constraints": [*QUEUES, RANGE, workload("w", 2)],
-    "resource example.test/gpu unavailable in ClusterQueue": [
+    Cause.NAMESPACE_MISMATCH: queued(namespaceSelector={"matchLabels": {"team": "a"}}),
+    Cause.ABOVE_LIMITS: [*QUEUES, in_pods(containers=[LIMITS])],
+    Cause.OUTSIDE_LIMIT_RANGES: [*QUEUES, RANGE, workload("w", 2)],
+    Cause.RESOURCE_UNAVAILABLE: [
         *QUEUES,
         in_pods(containers=[{"name": "c", "resources": {"requests": {"cpu": "1", "example.test/gpu": "1"}}}]),
     ],
-    "untolerated taint": [flavor(nodeTaints=[TAINT]), *QUEUES[1:], workload("w")],
-    "doesn't match node affinity": [
+    Cause.FLAVOR_TAINTED: [flavor(nodeTaints=[TAINT]), *QUEUES[1:], workload("w")],
+    Cause.FLAVOR_NOT_SELECTED: [
         flavor(nodeLabels={"pool": "a"}),
         *QUEUES[1:],
         in_pods(nodeSelector={"pool": "b"}),
     ],
-    "> maximum capacity (4)": [*QUEUES, workload("w", 16)],
-    "insufficient unused quota": [*QUEUES, reserved(workload("x", 4, 9), "cq"), workload("w", 1)],
+    TooLarge: [*QUEUES, workload("w", 16)],
+    Shortage: [*QUEUES, reserved(workload("x", 4, 9), "cq"), workload("w", 1)],
 }
-"""What quota says, with the names of the case in it; `w` waits."""
+"""A case for each cause of quota, and for each obstacle in a flavor; `w` waits in it."""
+NEVER_ALONE = {
+    Cause.FLAVOR_NOT_FOUND: "a queue with a missing flavor is inactive before that",
+}
 
 
-def quota_reasons(documents: Case) -> str:
+def quota_reasons(documents: Case) -> set[Cause | Own | type]:
     target = Reference("Workload", "jobs", "w")
     scene = QuotaScene(Draft(documents), target, Configuration.load(None), NOW, Views())
     holds = scene.holds()
     if holds:
-        return "\n".join(hold.message for hold in holds)
-    return scene.assignment[0].message()
+        return {hold.cause for hold in holds}
+    obstacles = [each for result in scene.assignment[0].pod_sets for each in result.obstacles]
+    return {each.cause if isinstance(each, Mismatch) else type(each) for each in obstacles}
 
 
 @pytest.mark.parametrize("reason", BY_QUOTA)
-def test_advice_for_a_reason_of_quota_helps(reason: str) -> None:
+def test_advice_for_a_reason_of_quota_helps(reason: Cause | Own | type) -> None:
     documents = BY_QUOTA[reason]
     assert reason in quota_reasons(documents)
     answer = explain("workload/jobs/w", Evidence(documents), NOW)
@@ -417,25 +459,38 @@ def test_advice_for_a_reason_of_quota_helps(reason: str) -> None:
         assert any("jobs/w" in cycle["admitted"] for cycle in cycles), remedy.sentence
 
 
-def test_every_reason_of_quota_has_a_case() -> None:
-    said = [
-        *spelled("quota/state.py", "Refusal"),
-        *spelled("quota/admissible.py", "Refusal"),
-        *spelled("quota/flavor_assigner.py", "Mismatch"),
-        *spelled("quota/flavor_match.py", "Mismatch"),
-        *_inactive(),
-    ]
-    observed = "\n".join(map(quota_reasons, BY_QUOTA.values()))
-    never_alone = {"skipping flavor", r"flavor\ .*\ not\ found", r"could\ not\ assign\ .*\ flavor\ since"}
-    """A second pass of one cycle; a queue with a missing flavor is inactive before that; a slice of an
-    elastic job waits for the flavor of the job that it belongs to."""
-    for pattern in said:
-        excepted = any(pattern.startswith((each, re.escape(each))) for each in never_alone)
-        assert excepted or re.search(pattern, observed), pattern
+@pytest.mark.parametrize("cause", [*Cause, *Own], ids=lambda cause: cause.name)
+def test_every_cause_of_quota_has_advice_or_an_entry_that_there_is_none(cause: Cause | Own) -> None:
+    advised = ENDS.keys() | USABLE.keys() | {Cause.RESOURCE_UNAVAILABLE}
+    assert (cause in advised) != (cause in NO_END | NOT_USABLE)
 
 
-def _inactive() -> Iterator[str]:
-    """The messages of `Cache._reasons`."""
-    tree = ast.parse((SOURCE / "quota/cache.py").read_text())
-    method = next(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == "_reasons")
-    yield from sentences_in(method, "quota")
+def test_every_cause_of_quota_with_advice_has_a_case() -> None:
+    advised = {Cause.RESOURCE_UNAVAILABLE, *ENDS, *USABLE, TooLarge, Shortage}
+    assert BY_QUOTA.keys() == advised - NEVER_ALONE.keys()
+
+
+def claiming() -> Document:
+    return in_pods(resourceClaims=[{"name": "c", "resourceClaimTemplateName": "t"}])
+
+
+DEVICES = {"resources": {"deviceClassMappings": [{"name": "gpus", "deviceClassNames": ["gpu"]}]}}
+
+
+def test_a_workload_whose_devices_cannot_be_counted_is_not_told_that_it_gets_its_quota() -> None:
+    answer = explain("workload/jobs/w", Evidence([*QUEUES, claiming()]), NOW, DEVICES)
+    assert advice.QUOTA_IS_FREE not in answer.would_help
+    path = "spec.podSets[0].template.spec.resourceClaims[0]"
+    assert quota_sentences.devices_uncountable(quota_sentences.no_such_template(path, "t")) in answer.details
+
+
+def test_devices_count_when_explain_looks_for_quota() -> None:
+    request = {"name": "r", "exactly": {"deviceClassName": "gpu", "count": 2}}
+    template = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaimTemplate",
+        "metadata": {"name": "t", "namespace": "jobs"},
+        "spec": {"spec": {"devices": {"requests": [request]}}},
+    }
+    answer = explain("workload/jobs/w", Evidence([*QUEUES, template, claiming()]), NOW, DEVICES)
+    assert [type(each) for remedy in answer.remedies for each in remedy.changes] == [CoverResource]

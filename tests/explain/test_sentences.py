@@ -584,6 +584,10 @@ ROWS = [
         answers.NODE_IS_CORDONED,
         "It is cordoned: nothing new is placed here (kubectl uncordon takes that back).",
     ),
+    (
+        answers.not_understood("who knows"),
+        'Reprieve does not know the message "who knows": what would help comes from the objects alone.',
+    ),
     (answers.EVEN_WITH_PREEMPTION, "; even with preemption, "),
     (answers.HIDDEN, "something you may not see"),
     (advice.QUOTA_IS_FREE, "Its quota is free now; the next cycle gives it."),

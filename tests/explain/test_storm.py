@@ -108,7 +108,10 @@ def test_a_victim_in_a_record_and_an_event_is_listed_once():
 
 def test_a_pod_too_large_for_every_node_gets_the_largest_node():
     huge = pod(
-        "huge", cpu="64", priority=10, status={"conditions": scheduled_false("0/1 nodes are available")}
+        "huge",
+        cpu="64",
+        priority=10,
+        status={"conditions": scheduled_false("0/1 nodes are available: 1 Insufficient cpu.")},
     )
     answer = explain("pod/ml/huge", Evidence([node("n", "2"), huge]), NOW)
     assert answer.details == [advice.no_node_is_large_enough("64", "cpu", "2", "n")]
@@ -122,7 +125,12 @@ def test_a_pod_that_can_preempt_nothing_gets_the_priority_that_would_do():
     objects = [
         node("n", "4"),
         pod("equal", on="n", cpu="3", priority=10),
-        pod("meek", cpu="2", priority=10, status={"conditions": scheduled_false("0/1 nodes are available")}),
+        pod(
+            "meek",
+            cpu="2",
+            priority=10,
+            status={"conditions": scheduled_false("0/1 nodes are available: 1 Insufficient cpu.")},
+        ),
     ]
     answer = explain("pod/ml/meek", Evidence(objects), NOW)
     assert answer.details == [advice.no_node_is_free_enough("2", "cpu", "1", "n")]
@@ -165,7 +173,9 @@ def test_a_group_learns_which_priority_would_do_however_its_pods_joined(joined: 
 
 
 def test_partial_rights_get_no_advice_that_could_be_wrong():
-    alone = pod("a", cpu="1", status={"conditions": scheduled_false("0/1 nodes are available")})
+    alone = pod(
+        "a", cpu="1", status={"conditions": scheduled_false("0/1 nodes are available: 1 Insufficient cpu.")}
+    )
     answer = explain("pod/ml/a", Evidence([node("n", "2"), alone], partial=True), NOW)
     assert answer.would_help == [advice.BLIND]
 
@@ -216,7 +226,11 @@ def test_a_device_on_nodes_that_do_not_take_the_pod_is_not_a_wrong_name():
     for each in have:
         each["status"]["allocatable"]["nvidia.com/gpu"] = "8"
     asks = [{"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": "4"}}}]
-    waits = pod("p", status={"conditions": scheduled_false("0/3 nodes are available")}, containers=asks)
+    waits = pod(
+        "p",
+        status={"conditions": scheduled_false("0/3 nodes are available: 3 Insufficient nvidia.com/gpu.")},
+        containers=asks,
+    )
     answer = explain("pod/ml/p", Evidence([node("n", "8"), *have, waits]), NOW)
     assert answer.details == [advice.only_others_have("4", "nvidia.com/gpu", ["gpu-0", "gpu-1"])]
     tolerate = changes.tolerate("Pod", [taint])
@@ -228,7 +242,11 @@ def test_a_device_that_no_node_has_is_not_to_be_freed_and_its_name_is_doubted():
     have = node("n", "8")
     have["status"]["allocatable"]["nvidia.com/gpu"] = "8"
     asks = [{"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpus": "1"}}}]
-    waits = pod("p", status={"conditions": scheduled_false("0/1 nodes are available")}, containers=asks)
+    waits = pod(
+        "p",
+        status={"conditions": scheduled_false("0/1 nodes are available: 1 Insufficient cpu.")},
+        containers=asks,
+    )
     answer = explain("pod/ml/p", Evidence([have, waits]), NOW)
     assert answer.details == [advice.no_node_has("1", "nvidia.com/gpus", ["nvidia.com/gpu"])]
     add = changes.add_nodes(1, {"nvidia.com/gpus": "1"}, {})

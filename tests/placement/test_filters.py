@@ -6,7 +6,16 @@ import pytest
 
 from reprieve.cluster import Cluster
 from reprieve.objects.decode import decode
-from reprieve.placement import UNRESOLVABLE, UNSCHEDULABLE, PodFilters, diagnose, objections, place
+from reprieve.placement import (
+    UNRESOLVABLE,
+    UNSCHEDULABLE,
+    Code,
+    PodFilters,
+    Reason,
+    diagnose,
+    objections,
+    place,
+)
 from reprieve.placement.sentences import filters as sentences
 from reprieve.placement.sentences import volumes
 from reprieve.placement.spread import Minimum
@@ -136,7 +145,7 @@ def test_spread_refuses_the_fuller_domain() -> None:
     slot = place(filters)
     assert slot is not None
     assert cluster.nodes.names[slot] == "n"
-    assert diagnose(filters).reasons == {sentences.SPREAD_SKEW: 1}
+    assert diagnose(filters).reasons == {Reason(Code.SPREAD_SKEW): 1}
 
 
 def test_the_first_pod_of_a_self_affine_group_may_go_anywhere() -> None:
@@ -172,7 +181,7 @@ def test_a_node_that_lacks_a_label_is_not_said_to_be_too_full() -> None:
     """No pod on `bare` is counted, for it lacks the zone of the second rule: the first has no objection."""
     both = [*spread(HOST), *spread(ZONE)]
     filters = filters_of(node("bare"), node("n", zone="z"), pod("want", topologySpreadConstraints=both))
-    assert diagnose(filters).reasons == {sentences.SPREAD_LABEL: 1}
+    assert diagnose(filters).reasons == {Reason(Code.SPREAD_LABEL): 1}
     assert filters.spread is not None
     assert filters.spread.skews(0) == {HOST: 1}
     assert filters.spread.skews(1) == {HOST: 1, ZONE: 1}
@@ -193,10 +202,10 @@ def test_a_node_that_is_kept_for_a_nominated_pod_says_so_unless_it_objects_anywa
     first = pod("first", "4", 9, status={"nominatedNodeName": "n"})
     kept = filters_of(node("n", "4"), node("m", "1"), first, pod("want", "2", 9))
     found = objections(kept)
-    assert found[sentences.KEPT].tolist() == [True, False]
-    assert found[sentences.insufficient("cpu")].tolist() == [False, True]
+    assert found[Reason(Code.KEPT)].tolist() == [True, False]
+    assert found[Reason(Code.INSUFFICIENT, ("cpu",))].tolist() == [False, True]
     small = filters_of(node("n", "1"), first, pod("want", "2", 9))
-    assert sentences.KEPT not in objections(small)
+    assert Reason(Code.KEPT) not in objections(small)
 
 
 def stored(name: str, claim: str) -> Document:
@@ -233,7 +242,7 @@ def test_a_claim_whose_volume_is_gone_keeps_its_pod_from_every_node() -> None:
     want["metadata"]["uid"] = "u"
     filters = filters_of(node("n"), own, want)
     assert place(filters) is None
-    assert diagnose(filters).reasons == {volumes.LOST: 1}
+    assert diagnose(filters).reasons == {Reason(Code.VOLUME_LOST): 1}
 
 
 def test_nobody_elses_volumes_matter_to_a_pod_without_its_own_claim() -> None:

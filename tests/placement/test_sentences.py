@@ -22,7 +22,7 @@ FILTERS = [
     (filters.AFFINITY, "node(s) didn't match pod affinity rules"),
     (filters.ANTI_AFFINITY, "node(s) didn't match pod anti-affinity rules"),
     (filters.VETOED, "node(s) didn't satisfy existing pods anti-affinity rules"),
-    (filters.INSUFFICIENT, "Insufficient "),
+    (filters.attempt_fails("bad selector"), "bad selector"),
     (filters.insufficient("cpu"), "Insufficient cpu"),
     (filters.CONFLICT, "pod affinity terms conflict"),
     (filters.KEPT, "node(s) must leave room for nominated pods"),
@@ -86,6 +86,10 @@ VOLUMES = [
         'persistentvolumeclaim "c" bound to non-existent persistentvolume "pv"',
     ),
     (volumes.claim_is_being_deleted("c"), 'persistentvolumeclaim "c" is being deleted'),
+    (
+        volumes.claim_of_another_pod("ml/c", "ml/p"),
+        "PVC ml/c was not created for pod ml/p (pod is not owner)",
+    ),
     (
         volumes.no_binding_mode("fast"),
         'running PreFilter plugin "VolumeBinding": VolumeBindingMode not set for StorageClass "fast"',

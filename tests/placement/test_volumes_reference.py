@@ -157,7 +157,7 @@ def test_volumes_over_columns_agree_with_one_claim_after_the_other(objects: list
         reasons, chosen, made = verdict(world, world.all("Pod")["p"], each)
         said: list[str] = []
         for objection in state.objections():
-            here = [text for text, mask in objection.reasons if mask[slot]]
+            here = [str(reason) for reason, mask in objection.reasons if mask[slot]]
             if here:
                 said = here
                 break

@@ -330,7 +330,7 @@ def test_a_target_that_does_not_exist_is_an_error(target: str) -> None:
 def test_room_is_left_for_nominated_pods_that_are_at_least_as_important() -> None:
     from reprieve.cluster import Cluster
     from reprieve.objects.decode import decode
-    from reprieve.placement import PodFilters, diagnose, place
+    from reprieve.placement import Code, PodFilters, Reason, diagnose, place
 
     cluster = Cluster()
     nominated = pod("holder", "2", priority=50, status={"nominatedNodeName": "n"})
@@ -338,7 +338,7 @@ def test_room_is_left_for_nominated_pods_that_are_at_least_as_important() -> Non
         cluster.set(decode(each))
     equal, higher = (PodFilters(cluster, cluster.pods.row_of[f"a/{name}"]) for name in ("equal", "higher"))
     assert place(equal) is None
-    assert diagnose(equal).reasons == {filters.KEPT: 1}
+    assert diagnose(equal).reasons == {Reason(Code.KEPT): 1}
     assert place(higher) is not None
     cluster.nominate("a/holder", "")
     assert place(equal) is not None

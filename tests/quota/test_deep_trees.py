@@ -96,4 +96,4 @@ def test_a_workload_that_no_decision_can_be_made_about_keeps_nobody_else_waiting
     found = reprieve.admit(objects, now=NOW).to_dict()
     assert list(found["admitted"]) == ["default/fine"]
     said = found["waiting"]["default/poison"]["message"]
-    assert said == sentences.decision_failed(ZeroDivisionError("oops"))
+    assert said == sentences.decision_failed(repr(ZeroDivisionError("oops")))

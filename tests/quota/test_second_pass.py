@@ -8,8 +8,10 @@ import pytest
 from reprieve.config import Configuration
 from reprieve.objects import Placement, Workload, decode_all, expanded
 from reprieve.quota import (
+    Cause,
     Outcome,
     Quota,
+    Refusal,
     Rules,
     cycle,
     is_true,
@@ -194,8 +196,9 @@ def test_a_queue_without_its_topology_admits_nothing_and_says_why() -> None:
     objects = [each for each in racks("r1-a") if each["kind"] != "Topology"]
     quota = loaded(*objects, asking("w", 1, {"required": HOST}))
     assert not cycle(quota, NOW).reserved
-    reason, message = quota.cache.inactive["cq"][0]
-    assert (reason, message) == ("TopologyNotFound", sentences.topology_missing("racks", "default"))
+    found = quota.cache.inactive["cq"][0]
+    assert found == Refusal(Cause.TOPOLOGY_MISSING, ("racks", "default"))
+    assert found.reason == "TopologyNotFound"
 
 
 def test_what_a_worker_cluster_places_is_not_placed_by_its_manager() -> None:

@@ -34,7 +34,8 @@ ROWS = [
         sentences.no_such_priority_class("WorkloadPriorityClass", "high"),
         "WorkloadPriorityClass high doesn't exist",
     ),
-    (sentences.decision_failed(ValueError("oops")), "internal error: ValueError('oops')"),
+    (sentences.decision_failed(repr(ValueError("oops"))), "internal error: ValueError('oops')"),
+    (sentences.request_is_unreadable("'much' is no quantity"), "'much' is no quantity"),
     (
         sentences.lets_pass("ml/train"),
         "Workload lets ml/train pass, for which it was preempted again and again",

@@ -7,7 +7,16 @@ from rich.console import Console
 
 from reprieve.cli.output import BAD_INPUT, Output, output_option, print_result, progress
 from reprieve.config import KIND, Configuration, ConfigurationError
-from reprieve.objects import MAX_BYTES, Finding, Found, Source, counted, review, scan_documents, well_known
+from reprieve.objects import (
+    MAX_BYTES,
+    Finding,
+    Found,
+    Source,
+    counted,
+    review,
+    scan_documents,
+    well_known,
+)
 
 
 @click.command("validate")
@@ -92,18 +101,7 @@ def _review(found: list[Found], config: Configuration) -> list[Finding]:
 
     kinds, context = config.job_kinds(), config.admission_context()
     others = [each.document for each in found if isinstance(each, Source)]
-    findings = review(found, context, refusals, lambda job: template_problems(job, kinds, context, others))
-    jobs = {each.where for each in found if isinstance(each, Source) and kinds.find(each.document)}
-    return [_in_part(each) if each.unchecked and each.where in jobs else each for each in findings]
-
-
-def _in_part(finding: Finding) -> Finding:
-    """Of a job of another project the pod templates are checked."""
-    text = finding.problem.message.replace(
-        "was not checked: there is no schema of it here",
-        "was checked in its pod templates only: there is no schema of the rest here",
-    )
-    return finding._replace(problem=finding.problem._replace(message=text))
+    return review(found, context, refusals, lambda job: template_problems(job, kinds, context, others))
 
 
 def _configuration_problems(source: Source) -> list[Finding]:

@@ -23,10 +23,10 @@ from reprieve.explain.owners import explain_owner
 from reprieve.explain.pods import explain_group, explain_pod
 from reprieve.explain.queues import explain_queue
 from reprieve.explain.quota import explain_workload
+from reprieve.explain.reading import in_plain_words
 from reprieve.explain.sentences import answers
 from reprieve.explain.suggest import suggestions
 from reprieve.explain.trees import explain_tree
-from reprieve.explain.wording import in_plain_words
 from reprieve.jobs import JobKinds
 from reprieve.objects import Reference
 

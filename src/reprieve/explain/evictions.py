@@ -10,13 +10,11 @@ from typing import Any
 
 from reprieve.explain.answer import Eviction
 from reprieve.explain.evidence import Evidence, event_text, event_time, key_of, referenced
+from reprieve.explain.reading import preemptor_uid, read_preemption
 from reprieve.explain.sentences import answers
 from reprieve.objects import Document, Reference, condition_of, well_known
 from reprieve.quota import DUE_TO
 from reprieve.scheduler import marks
-
-_EVENT = re.compile(r"^Preempted by .*? on node (?P<node>[^\s:]+)(?:: (?P<why>.*))?$", re.DOTALL)
-_WORKLOAD = re.compile(r"accommodate a workload \(UID: (?P<uid>[^,)]+)")
 
 
 def evictions_of_pod(key: str, pod: Document | None, evidence: Evidence) -> list[Eviction]:
@@ -63,7 +61,7 @@ def evictions_of_workload(key: str, workload: Document | None, evidence: Evidenc
     message, reason = (str(preempted.get(field, "")) for field in ("message", "reason"))
     return [
         Eviction(
-            by=_workload_with(_WORKLOAD.search(message), evidence),
+            by=_workload_with(preemptor_uid(message), evidence),
             victim=key,
             time=str(preempted.get("lastTransitionTime", "")),
             reason=_in_full(reason) if reason in DUE_TO else answers.reason_and_message(reason, message),
@@ -142,21 +140,20 @@ def _from_events(evidence: Evidence) -> Iterator[Eviction]:
         victim = referenced(event.get("involvedObject") or event.get("regarding"))
         if victim is None or victim.kind != "Pod":
             continue
-        text = event_text(event)
-        match = _EVENT.match(text)
+        node, why = read_preemption(event_text(event))
         yield Eviction(
             by=str(referenced(event.get("related")) or ""),
             victim=victim.key,
             time=event_time(event),
-            node=match["node"] if match else "",
-            reason=(match["why"] or "") if match else text,
+            node=node,
+            reason=why,
             source="event",
         )
 
 
-def _workload_with(uid: re.Match[str] | None, evidence: Evidence) -> str:
-    """The workload whose uid a message names, if it may be seen."""
+def _workload_with(uid: str, evidence: Evidence) -> str:
+    """The workload with this uid, if it may be seen."""
     for workload in evidence.of_kind("Workload") if uid else ():
-        if (workload.get("metadata") or {}).get("uid") == uid["uid"]:  # type: ignore[index]
+        if (workload.get("metadata") or {}).get("uid") == uid:
             return str(Reference.read(workload))
     return ""

@@ -9,9 +9,9 @@ from reprieve.explain.advice.give import advice
 from reprieve.explain.answer import Advice, Eviction, Explanation
 from reprieve.explain.evictions import evictions_by, evictions_of_group, evictions_of_pod
 from reprieve.explain.evidence import Evidence, key_of
+from reprieve.explain.reading import in_plain_words, not_understood
 from reprieve.explain.sentences import advice as advised
 from reprieve.explain.sentences import answers
-from reprieve.explain.wording import in_plain_words
 from reprieve.objects import (
     Document,
     Reference,
@@ -56,6 +56,7 @@ def explain_pod(
         answer.advise(advice(unit, evidence, config, now))
     else:
         answer.waits_for = [*_waits_for(pod, known), *_foreign(pod, config)]
+        answer.details += map(answers.not_understood, not_understood(_messages(pod, known)))
         answer.advise(_advice(unit, pod, evidence, config, now))
     return answer
 
@@ -104,10 +105,17 @@ def ended(pod: Document) -> bool:
 
 
 def _waits_for(pod: Document, group: Document | None) -> list[str]:
-    reasons = [condition_of(pod, well_known.POD_SCHEDULED).get("message", "")]
-    reasons.append(condition_of(group, well_known.POD_GROUP_SCHEDULED).get("message", ""))
-    reasons.append(condition_of(group, well_known.PODS_NOT_MATCHING_PRIORITY).get("message", ""))
-    return list(dict.fromkeys(in_plain_words(reason) for reason in reasons if reason))
+    return list(dict.fromkeys(map(in_plain_words, _messages(pod, group))))
+
+
+def _messages(pod: Document, group: Document | None) -> list[str]:
+    """What conditions of a waiting pod and of its group say."""
+    found = [
+        condition_of(pod, well_known.POD_SCHEDULED),
+        condition_of(group, well_known.POD_GROUP_SCHEDULED),
+        condition_of(group, well_known.PODS_NOT_MATCHING_PRIORITY),
+    ]
+    return [message for each in found if (message := each.get("message"))]
 
 
 def _state(target: Reference, pod: Document | None, evictions: list[Eviction]) -> tuple[str, str]:
@@ -165,7 +173,9 @@ def explain_group(
 ) -> Explanation:
     answer, group, members = described_group(target, evidence)
     if members.waiting:
-        answer.waits_for = [*_waits_for(members.waiting[0], group), *_foreign(members.waiting[0], config)]
+        first = members.waiting[0]
+        answer.waits_for = [*_waits_for(first, group), *_foreign(first, config)]
+        answer.details += map(answers.not_understood, not_understood(_messages(first, group)))
         advise_waiting(answer, target, members.waiting, evidence, config, now)
     return answer
 

@@ -10,6 +10,7 @@ from reprieve.explain.advice.remedy import remedy
 from reprieve.explain.answer import Advice, Explanation
 from reprieve.explain.evictions import evictions_by, evictions_of_workload
 from reprieve.explain.evidence import Evidence
+from reprieve.explain.reading import not_understood
 from reprieve.explain.sentences import advice as advised
 from reprieve.explain.sentences import answers
 from reprieve.objects import Document, Reference, condition_of, has_condition, well_known
@@ -42,8 +43,18 @@ def explain_workload(
     if state == "waiting" and has_condition(workload, well_known.QUOTA_RESERVED):
         answer.advise(_when_checks_pass(target, [str(check.get("name")) for check in checks]))
     elif state in ("waiting", "stopped"):
+        answer.details += map(answers.not_understood, not_understood(_why_without_quota(workload)))
         answer.advise(advice(target, evidence, config, now))
     return answer
+
+
+def _why_without_quota(workload: Document) -> list[str]:
+    """What quota says; nothing where it only repeats why the workload was evicted."""
+    reserved, evicted = (
+        condition_of(workload, each).get("message")
+        for each in (well_known.QUOTA_RESERVED, well_known.EVICTED)
+    )
+    return [str(reserved)] if reserved and reserved != evicted else []
 
 
 def _open_checks(workload: Document) -> list[Mapping[str, Any]]:

@@ -9,10 +9,10 @@ from reprieve.objects import Context, Document, InvalidObject, Problem, pod_prob
 
 def template_problems(
     document: Document, kinds: JobKinds, context: Context, others: Iterable[Document] = ()
-) -> list[Problem]:
-    """What an API server would say once the job's controller makes its pods; nothing for other kinds."""
+) -> list[Problem] | None:
+    """What an API server would say once the job's controller makes its pods; None for other kinds."""
     if kinds.find(document) is None:
-        return []
+        return None
     try:
         sets = pod_sets(document, kinds, others)
     except InvalidObject as error:

@@ -51,8 +51,8 @@ def custom_schemas(documents: Iterable[Document]) -> Custom:
     return found
 
 
-def unrecognised(document: Document) -> Unrecognised:
-    """Why no schema describes it, with what was perhaps meant."""
+def unrecognised(document: Document, *, in_part: bool = False) -> Unrecognised:
+    """Why no schema describes it, with what was perhaps meant. `in_part`: its pod templates were checked."""
     known = schemas.known_kinds()
     (group, kind), api_version = kind_key(document), str(document.get("apiVersion"))
     if (group, kind) in known:
@@ -67,7 +67,10 @@ def unrecognised(document: Document) -> Unrecognised:
         groups = sorted({each for each, _ in known if each})
         text = f"there is no API group {group!r}{elsewhere or nearest(group, groups)}"
         return Unrecognised(Problem("apiVersion", api_version, text), True)
-    text = f"{api_version} {kind} was not checked: there is no schema of it here"
+    text = "was not checked: there is no schema of it here"
+    if in_part:
+        text = "was checked in its pod templates only: there is no schema of the rest here"
+    text = f"{api_version} {kind} {text}"
     own = next((_served(each, name) for each, name in known if name == kind), "")
     return Unrecognised(Problem("kind", kind, f"{text}; another {kind} is in {own}" if own else text), False)
 

@@ -64,10 +64,12 @@ class Finding(NamedTuple):
 
 
 Rules = Callable[[Document], list[Problem]]
+Inside = Callable[[Document], list[Problem] | None]
+"""None: nothing in the document can be judged."""
 
 
 def review(
-    found: Iterable[Found], context: Context, more: Rules | None = None, inside: Rules | None = None
+    found: Iterable[Found], context: Context, more: Rules | None = None, inside: Inside | None = None
 ) -> list[Finding]:
     """All findings, in the order of the documents.
 
@@ -85,7 +87,7 @@ def review(
 
 
 def _review(
-    sources: list[Source], context: Context, more: Rules | None, inside: Rules | None
+    sources: list[Source], context: Context, more: Rules | None, inside: Inside | None
 ) -> Iterator[Finding]:
     known = _by_name(sources)
     stated = known.get((_SCHEDULING, "PriorityClass"), {}).values()
@@ -97,9 +99,7 @@ def _review(
     )
     custom = custom_schemas(source.document for source in sources)
     for source in sources:
-        yield from _alone(source, context, custom, more)
-        if inside is not None and _is_of_others(source.document, custom):
-            yield from (Finding(source.where, problem) for problem in inside(source.document))
+        yield from _alone(source, context, custom, more, inside)
         document = source.document
         doubts = [*part_bytes(document), *almost_queued(document), *_for_nobody(document)]
         yield from (Finding(source.where, each, warning=True) for each in doubts)
@@ -109,7 +109,9 @@ def _review(
     yield from _several_defaults(known.get((_SCHEDULING, "PriorityClass"), {}))
 
 
-def _alone(source: Source, context: Context, custom: Custom, more: Rules | None) -> Iterator[Finding]:
+def _alone(
+    source: Source, context: Context, custom: Custom, more: Rules | None, inside: Inside | None
+) -> Iterator[Finding]:
     document = At(source.document)
     missing = [name for name in ("apiVersion", "kind") if not document.field(name).text]
     for name in missing:
@@ -118,8 +120,10 @@ def _alone(source: Source, context: Context, custom: Custom, more: Rules | None)
         return
     schema = schema_of(source.document, custom)
     if _is_of_others(source.document, custom):
-        problem, mistake = unrecognised(source.document)
+        parts = inside(source.document) if inside is not None else None
+        problem, mistake = unrecognised(source.document, in_part=parts is not None)
         yield Finding(source.where, problem, warning=not mistake, unchecked=not mistake)
+        yield from (Finding(source.where, problem) for problem in parts or ())
         return
     problems = _problems(source.document, schema, context)
     if not problems and more is not None:

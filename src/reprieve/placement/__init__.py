@@ -3,14 +3,13 @@
     filters = PodFilters(cluster, row)         # the filters of one pod, made once
     slot = place(filters)                      # the best node, or None
     why = diagnose(filters)                    # each node's first objection, `why.message`
-    all_of_it = objections(filters)            # {reason: the nodes that give it}
+    all_of_it = objections(filters)            # {Reason: the nodes that give it}
     gang = place_gang(cluster, rows, min_count=4, running=0)
     tree = TreePlacer(cluster).place(root)     # a tree of groups, each in the best of its domains
 
 Reads the cluster and supposes pods on nodes; changes nothing that outlives a rollback.
 """
 
-from reprieve.placement import diagnosis
 from reprieve.placement.counting import DomainLimit
 from reprieve.placement.devices import (
     AllocationError,
@@ -34,9 +33,11 @@ from reprieve.placement.filters import PodFilters
 from reprieve.placement.gang import Assignment, GangPlacement, place_gang, settle
 from reprieve.placement.least import fill, place_with_least
 from reprieve.placement.options import Way, Ways
+from reprieve.placement.reasons import Code, Reason
 from reprieve.placement.resources import DEFAULT, Scoring, resolve_scoring
 from reprieve.placement.sentences import devices as device_texts
 from reprieve.placement.sentences import filters as filter_texts
+from reprieve.placement.sentences import groups as group_texts
 from reprieve.placement.sentences import volumes as volume_texts
 from reprieve.placement.single import feasible_mask, nominated_slot, passes, place
 from reprieve.placement.static import static_fit
@@ -55,6 +56,7 @@ __all__ = [
     "UNSCHEDULABLE",
     "AllocationError",
     "Assignment",
+    "Code",
     "DeviceFilter",
     "Diagnosis",
     "Domain",
@@ -63,6 +65,7 @@ __all__ = [
     "GangPlacement",
     "Limits",
     "PodFilters",
+    "Reason",
     "Scoring",
     "TreeGroup",
     "TreePlacer",
@@ -75,13 +78,13 @@ __all__ = [
     "device_filter",
     "device_texts",
     "diagnose",
-    "diagnosis",
     "domains_of",
     "domains_within",
     "feasible_mask",
     "fill",
     "filter_texts",
     "first_twins",
+    "group_texts",
     "has_devices",
     "named",
     "nominated_slot",

@@ -15,6 +15,7 @@ cut-off), `reprieve` (which units can stay), `minimal` (the cheapest plan), `cos
 (the plan in words).
 """
 
+from reprieve.preemption import sentences as preemption_texts
 from reprieve.preemption.cost import Bill, BilledVictim, billed, with_lost_hours
 from reprieve.preemption.decide import decide
 from reprieve.preemption.gangs import Gang
@@ -41,5 +42,6 @@ __all__ = [
     "billed",
     "decide",
     "groups_rule",
+    "preemption_texts",
     "with_lost_hours",
 ]

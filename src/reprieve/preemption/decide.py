@@ -133,7 +133,7 @@ def _plan_pod(view: View, for_: Reference, row: int, alternatives: bool) -> Plan
     if not view.explains and _is_hopeless_pod(view, filters, row):
         return _refused(view, for_, outcomes.UNSCHEDULABLE, sentences.NO_VICTIMS)
     if filters.devices is not None and filters.devices.early:
-        text = sentences.devices_refused(filters.devices.refusal)
+        text = sentences.devices_refused(str(filters.devices.refusal))
         return _refused(view, for_, outcomes.UNSCHEDULABLE, text)
     diagnosis = diagnose(filters, view.scoring)
     if diagnosis.error:

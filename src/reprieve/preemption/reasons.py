@@ -286,7 +286,7 @@ def why_unhelped(view: View, row: int, diagnosis: Diagnosis) -> str:
     cluster.detach_all(candidates.rows)
     still = diagnose(filters, view.scoring, tried & lower)
     cluster.rollback(mark)
-    counts = dict(still.reasons)
+    counts = still.counts
     counts[sentences.NO_VICTIMS_FOR_POD] = int((tried & ~lower).sum())
     counts[sentences.NOT_HELPFUL] = diagnosis.nodes - int(tried.sum())
     return filter_texts.every_node_objects(diagnosis.nodes, counts)

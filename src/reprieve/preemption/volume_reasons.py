@@ -3,18 +3,18 @@
 from collections.abc import Iterator, Sequence
 
 from reprieve.objects import well_known
-from reprieve.placement import NO_LIMIT, Assignment, Diagnosis, volume_texts
+from reprieve.placement import NO_LIMIT, Assignment, Code, Diagnosis, Reason
 from reprieve.preemption import sentences
 from reprieve.preemption.view import View
 
 HELPLESS = {
-    volume_texts.FAR: sentences.volume_is_out_of_reach,
-    volume_texts.NOTHING: sentences.no_volume_fits,
-    volume_texts.FULL: sentences.storage_is_too_small,
-    volume_texts.LOST: sentences.volume_does_not_exist,
-    volume_texts.ZONE: sentences.volume_is_in_another_zone,
+    Reason(Code.VOLUME_FAR): sentences.volume_is_out_of_reach,
+    Reason(Code.NO_VOLUME): sentences.no_volume_fits,
+    Reason(Code.STORAGE_FULL): sentences.storage_is_too_small,
+    Reason(Code.VOLUME_LOST): sentences.volume_does_not_exist,
+    Reason(Code.VOLUME_ZONE): sentences.volume_is_in_another_zone,
 }
-"""For each text of kube-scheduler about volumes that evictions do not free: the same for people."""
+"""For each reason about volumes that evictions do not free: the sentence for people."""
 
 
 def held_by_victim(view: View, assigned: Sequence[Assignment], rows: Sequence[int]) -> str:
@@ -57,4 +57,4 @@ def no_eviction_helps(diagnosis: Diagnosis) -> list[str]:
     """Where volumes keep a pod from nodes whoever is evicted."""
     if diagnosis.over_claims:
         return [sentences.CLAIMS_ARE_THE_PROBLEM]
-    return [say(nodes) for text, say in HELPLESS.items() if (nodes := diagnosis.reasons.get(text))]
+    return [say(nodes) for reason, say in HELPLESS.items() if (nodes := diagnosis.reasons.get(reason))]

@@ -21,7 +21,8 @@ workload as the API server has it: the state follows. Run a cycle whenever a que
 or output, reads a clock or starts a task.
 """
 
-from reprieve.quota.admissible import Refusal, refusal
+from reprieve.quota import sentences as quota_texts
+from reprieve.quota.admissible import refusal
 from reprieve.quota.admission import cycle
 from reprieve.quota.assignment import (
     Assignment,
@@ -36,6 +37,7 @@ from reprieve.quota.assignment import (
     Shortage,
     TooLarge,
 )
+from reprieve.quota.causes import Cause, Refusal, Value
 from reprieve.quota.demand import Demand, with_defaults
 from reprieve.quota.flavor_assigner import FlavorAssigner, Oracle
 from reprieve.quota.nomination import find_assignment, vain_wait
@@ -70,6 +72,7 @@ __all__ = [
     "UNLIMITED",
     "Assignment",
     "Attempt",
+    "Cause",
     "Choice",
     "Demand",
     "Event",
@@ -96,6 +99,7 @@ __all__ = [
     "Step",
     "TooLarge",
     "Usage",
+    "Value",
     "VictimFinder",
     "Waiting",
     "WorkloadInfo",
@@ -112,6 +116,7 @@ __all__ = [
     "preempt",
     "queue_summaries",
     "quota_lines",
+    "quota_texts",
     "refusal",
     "release",
     "reserve",

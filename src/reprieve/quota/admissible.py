@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import NamedTuple
 
 from reprieve.objects import (
     Container,
@@ -14,21 +13,12 @@ from reprieve.objects import (
     all_requests,
     matches,
     nano,
-    well_known,
 )
 from reprieve.quota import sentences
+from reprieve.quota.causes import Cause, Refusal
 from reprieve.quota.demand import with_defaults
-from reprieve.quota.pending import GENERIC, NAMESPACE_MISMATCH
+from reprieve.quota.pending import NAMESPACE_MISMATCH
 from reprieve.quota.queue import QueueNode
-
-MISCONFIGURED = "Misconfigured"
-
-
-class Refusal(NamedTuple):
-    reason: str
-    """Of the QuotaReserved condition."""
-    message: str
-    requeue: str = GENERIC
 
 
 def refusal(
@@ -39,20 +29,20 @@ def refusal(
 ) -> Refusal | None:
     """Why the workload cannot be tried now, or None. `namespace`: labels of its namespace, if it exists."""
     if not workload.spec.pod_sets:
-        return Refusal(MISCONFIGURED, sentences.NO_POD_SETS)
+        return Refusal(Cause.NO_POD_SETS)
     checks = workload.status.admission_checks
     if checks and any(check.state in ("Retry", "Rejected") for check in checks):
-        return Refusal(well_known.PENDING_EVALUATION, sentences.FAILED_CHECKS)
+        return Refusal(Cause.FAILED_CHECKS)
     if namespace is None or not matches(queue.spec.namespace_selector, namespace):
-        return Refusal(MISCONFIGURED, sentences.NAMESPACE_MISMATCH, NAMESPACE_MISMATCH)
+        return Refusal(Cause.NAMESPACE_MISMATCH, requeue=NAMESPACE_MISMATCH)
     if not _limits(workload, limit_ranges):
         return None
-    problems = list(_above_limits(workload, limit_ranges))
+    problems = tuple(_above_limits(workload, limit_ranges))
     if problems:
-        return Refusal(MISCONFIGURED, sentences.limits_exceeded(problems))
-    problems = list(_outside_ranges(workload, limit_ranges))
+        return Refusal(Cause.ABOVE_LIMITS, (problems,))
+    problems = tuple(_outside_ranges(workload, limit_ranges))
     if problems:
-        return Refusal(MISCONFIGURED, sentences.outside_limit_ranges(problems))
+        return Refusal(Cause.OUTSIDE_LIMIT_RANGES, (problems,))
     return None
 
 

@@ -20,8 +20,9 @@ from enum import Enum, auto
 
 from reprieve.objects import Workload, well_known
 from reprieve.quota import sentences, transitions
-from reprieve.quota.admissible import MISCONFIGURED, Refusal, refusal
-from reprieve.quota.assignment import WAITING_FOR_QUOTA, Assignment, Mode
+from reprieve.quota.admissible import refusal
+from reprieve.quota.assignment import Assignment, Mode
+from reprieve.quota.causes import MISCONFIGURED, WAITING_FOR_QUOTA, Cause, Refusal
 from reprieve.quota.entries import Entry, in_order
 from reprieve.quota.nomination import admission_of, checks_of, find_assignment, held_by
 from reprieve.quota.outcome import (
@@ -131,7 +132,7 @@ class _Cycle:
             cell.add(amount)
         for held in self._supposed:
             self._quota.cache.capacity.suppose(held, 1)
-        self._wait(info, NO_FIT, MISCONFIGURED, sentences.decision_failed(error))
+        self._wait(info, NO_FIT, MISCONFIGURED, sentences.decision_failed(repr(error)))
 
     def _nominate(self, info: WorkloadInfo) -> Entry | None:
         quota = self._quota
@@ -141,11 +142,11 @@ class _Cycle:
             info.workload, queue, quota.namespaces.get(namespace), quota.limit_ranges(namespace)
         )
         if refused is None and (problem := quota.devices_of(info.workload).problem):
-            refused = Refusal(MISCONFIGURED, sentences.devices_uncountable(problem))
+            refused = Refusal(Cause.DEVICES_UNCOUNTABLE, (problem,))
         if has_quota(info.workload):
             refused = None
         elif refused is None and (preemptor := quota.preemption_limit.yields_to(info.key)):
-            refused = Refusal(WAITING_FOR_QUOTA, sentences.lets_pass(preemptor))
+            refused = Refusal(Cause.LETS_PASS, (preemptor,))
         if refused is not None:
             self._refuse(info, refused)
             return None
@@ -197,7 +198,7 @@ class _Cycle:
         if entry.second_pass and self._ends_second_pass(entry):
             return
         if assignment.mode == Mode.NO_FIT:
-            self._wait(entry.info, NO_FIT, assignment.no_fit_cause(), assignment.message())
+            self._wait(entry.info, NO_FIT, assignment.no_fit_reason(), assignment.message())
         elif assignment.mode == Mode.PREEMPT and not entry.victims:
             self._hold_capacity(entry)
             if self._rules.stop_without_candidates:

@@ -8,12 +8,15 @@ from typing import NamedTuple
 
 from reprieve.objects import Placement, Taint
 from reprieve.quota import sentences
+from reprieve.quota.causes import (
+    EXCEEDS_MAX_QUOTA,
+    NO_MATCHING_FLAVOR,
+    PLACEMENT_FAILED,
+    WAITING_FOR_QUOTA,
+    Cause,
+)
 from reprieve.quota.tree import FlavorResource, Usage, flavor_resource
 
-NO_MATCHING_FLAVOR = "NoMatchingFlavor"
-EXCEEDS_MAX_QUOTA = "ExceedsMaxQuota"
-WAITING_FOR_QUOTA = "WaitingForQuota"
-PLACEMENT_FAILED = "TopologyPlacementFailed"
 _SEVERITY = {NO_MATCHING_FLAVOR: 4, EXCEEDS_MAX_QUOTA: 3, WAITING_FOR_QUOTA: 2, PLACEMENT_FAILED: 1}
 
 PREEMPTION_OVER_BORROWING = "PreemptionOverBorrowing"
@@ -84,7 +87,8 @@ def preferred(a: GranularMode, b: GranularMode, preference: str) -> bool:
 class Mismatch(NamedTuple):
     """The pods may not use the flavor, or it does not exist; or no flavor covers the resource."""
 
-    text: str
+    cause: Cause
+    values: tuple[str, ...]
     flavor: str = ""
     resource: str = ""
     """The one that the queue does not cover."""
@@ -92,11 +96,11 @@ class Mismatch(NamedTuple):
     """The one that keeps the pods off the flavor."""
 
     @property
-    def cause(self) -> str:
-        return NO_MATCHING_FLAVOR
+    def reason(self) -> str:
+        return self.cause.reason
 
     def __str__(self) -> str:
-        return self.text
+        return self.cause.text(self.values)
 
 
 class TooLarge(NamedTuple):
@@ -108,7 +112,7 @@ class TooLarge(NamedTuple):
     most: int
 
     @property
-    def cause(self) -> str:
+    def reason(self) -> str:
         return EXCEEDS_MAX_QUOTA
 
     def __str__(self) -> str:
@@ -123,7 +127,7 @@ class Shortage(NamedTuple):
     missing: int
 
     @property
-    def cause(self) -> str:
+    def reason(self) -> str:
         return WAITING_FOR_QUOTA
 
     def __str__(self) -> str:
@@ -137,7 +141,7 @@ class Unplaced(NamedTuple):
     text: str
 
     @property
-    def cause(self) -> str:
+    def reason(self) -> str:
         return PLACEMENT_FAILED
 
     def __str__(self) -> str:
@@ -300,7 +304,7 @@ class Assignment:
                 parts.append((each.name, shown))
         return sentences.flavors_considered(parts)
 
-    def no_fit_cause(self) -> str:
+    def no_fit_reason(self) -> str:
         """Worst over pod sets and resource groups; within a group the flavor that came closest counts."""
         if self.unplaceable:
             return PLACEMENT_FAILED
@@ -308,15 +312,15 @@ class Assignment:
         for each in self.pod_sets:
             if each.mode != Mode.NO_FIT:
                 continue
-            causes = [_closest(group) for group in each.attempts] or [NO_MATCHING_FLAVOR]
-            worst = max((worst, *causes), key=lambda cause: _SEVERITY.get(cause, 0))
+            reasons = [_closest(group) for group in each.attempts] or [NO_MATCHING_FLAVOR]
+            worst = max((worst, *reasons), key=lambda reason: _SEVERITY.get(reason, 0))
         return worst or NO_MATCHING_FLAVOR
 
 
 def _closest(attempts: Sequence[Attempt]) -> str:
-    causes = [
-        max((obstacle.cause for obstacle in attempt.obstacles), key=_SEVERITY.__getitem__)
+    reasons = [
+        max((obstacle.reason for obstacle in attempt.obstacles), key=_SEVERITY.__getitem__)
         for attempt in attempts
         if attempt.granular_mode.preemption == PreemptionMode.NO_FIT and attempt.obstacles
     ]
-    return min(causes, key=_SEVERITY.__getitem__, default="")
+    return min(reasons, key=_SEVERITY.__getitem__, default="")

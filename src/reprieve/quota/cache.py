@@ -23,7 +23,7 @@ from reprieve.objects import (
     nano,
     well_known,
 )
-from reprieve.quota import sentences
+from reprieve.quota.causes import Cause, Refusal
 from reprieve.quota.forest import Forest
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.rules import Rules
@@ -39,7 +39,7 @@ class Cache:
         self.checks: dict[str, AdmissionCheck] = {}
         self.workloads: dict[str, WorkloadInfo] = {}
         """The workloads with a reservation, by key."""
-        self.inactive: dict[str, list[tuple[str, str]]] = {}
+        self.inactive: dict[str, list[Refusal]] = {}
         """For each queue that admits nothing: (reason, message), the most important first."""
         self._forest = Forest(rules)
         self._objects: dict[str, ClusterQueue] = {}
@@ -171,27 +171,26 @@ class Cache:
             node.active = not reasons
             self._forest.touch(name)
 
-    def _reasons(self, queue: ClusterQueue) -> list[tuple[str, str]]:
-        found: list[tuple[str, str]] = []
-        found += [("Misconfigured", problem) for problem in _queue_problems(queue)]
+    def _reasons(self, queue: ClusterQueue) -> list[Refusal]:
+        found = _queue_problems(queue)
         if queue.spec.stop_policy not in ("", "None"):
-            found.append(("Stopped", sentences.STOPPED))
+            found.append(Refusal(Cause.STOPPED))
         flavors = _missing((f.name for g in queue.spec.resource_groups for f in g.flavors), self.flavors)
         if flavors:
-            found.append(("FlavorNotFound", sentences.flavors_missing(flavors)))
+            found.append(Refusal(Cause.FLAVORS_MISSING, (flavors,)))
         checks = [rule.name for rule in queue.spec.admission_checks_strategy.admission_checks]
         missing = _missing(checks, self.checks)
         if missing:
-            found.append(("AdmissionCheckNotFound", sentences.checks_missing(missing)))
-        asleep = sorted(c for c in checks if c in self.checks and not _is_active(self.checks[c]))
+            found.append(Refusal(Cause.CHECKS_MISSING, (missing,)))
+        asleep = tuple(sorted(c for c in checks if c in self.checks and not _is_active(self.checks[c])))
         if asleep:
-            found.append(("AdmissionCheckInactive", sentences.checks_inactive(asleep)))
+            found.append(Refusal(Cause.CHECKS_INACTIVE, (asleep,)))
         found += self._missing_topologies(queue, checks)
         if queue.name in self._forest.circular:
-            found.append(("HasCycle", sentences.cycle_of_cohorts(queue.spec.cohort_name)))
+            found.append(Refusal(Cause.COHORT_CYCLE, (queue.spec.cohort_name,)))
         return found
 
-    def _missing_topologies(self, queue: ClusterQueue, checks: list[str]) -> Iterator[tuple[str, str]]:
+    def _missing_topologies(self, queue: ClusterQueue, checks: list[str]) -> Iterator[Refusal]:
         """A manager of other clusters needs no topologies: the others place."""
         if any(
             check in self.checks
@@ -202,11 +201,11 @@ class Cache:
         for group in queue.spec.resource_groups:
             for flavor in group.flavors:
                 if topology := self.capacity.missing_topology(flavor.name):
-                    yield "TopologyNotFound", sentences.topology_missing(topology, flavor.name)
+                    yield Refusal(Cause.TOPOLOGY_MISSING, (topology, flavor.name))
 
 
-def _missing(names: Iterable[str], known: Container[str]) -> list[str]:
-    return sorted({name for name in names if name not in known})
+def _missing(names: Iterable[str], known: Container[str]) -> tuple[str, ...]:
+    return tuple(sorted({name for name in names if name not in known}))
 
 
 def _is_active(check: AdmissionCheck) -> bool:
@@ -214,27 +213,27 @@ def _is_active(check: AdmissionCheck) -> bool:
     return condition is not None and condition.status == "True"
 
 
-def _queue_problems(queue: ClusterQueue) -> list[str]:
+def _queue_problems(queue: ClusterQueue) -> list[Refusal]:
     """Why the ClusterQueue can neither admit nor lend; empty when it can."""
     return [*_group_problems(queue.spec.resource_groups), *_weight_problems(queue.spec.fair_sharing)]
 
 
-def _cohort_problems(cohort: Cohort) -> list[str]:
+def _cohort_problems(cohort: Cohort) -> list[Refusal]:
     """Why the Cohort's own quota does not count; empty when it does."""
     return [*_group_problems(cohort.spec.resource_groups), *_weight_problems(cohort.spec.fair_sharing)]
 
 
-def _group_problems(groups: Iterable[ResourceGroup]) -> Iterator[str]:
+def _group_problems(groups: Iterable[ResourceGroup]) -> Iterator[Refusal]:
     home: dict[str, int] = {}
     for index, group in enumerate(groups):
         for flavor in group.flavors:
             path = f"spec.resourceGroups[{index}].flavors[{flavor.name}]"
             if home.setdefault(flavor.name, index) != index:
-                yield sentences.flavor_in_two_groups(path, flavor.name, home[flavor.name])
+                yield Refusal(Cause.FLAVOR_IN_TWO_GROUPS, (path, flavor.name, home[flavor.name]))
             for quota in flavor.resources:
                 place = f"{path}.resources[{quota.name}]"
                 if quota.name not in group.covered_resources:
-                    yield sentences.resource_not_covered(place, quota.name)
+                    yield Refusal(Cause.RESOURCE_NOT_COVERED, (place, quota.name))
                 yield from _amount_problems(f"{place}.nominalQuota", quota.nominal_quota)
                 if quota.borrowing_limit is not None:
                     yield from _amount_problems(f"{place}.borrowingLimit", quota.borrowing_limit)
@@ -242,13 +241,13 @@ def _group_problems(groups: Iterable[ResourceGroup]) -> Iterator[str]:
                     yield from _amount_problems(f"{place}.lendingLimit", quota.lending_limit)
 
 
-def _weight_problems(fair_sharing: FairSharing | None) -> Iterator[str]:
+def _weight_problems(fair_sharing: FairSharing | None) -> Iterator[Refusal]:
     return _amount_problems("spec.fairSharing.weight", fair_sharing.weight if fair_sharing else "1")
 
 
-def _amount_problems(path: str, quantity: str | int | float) -> Iterator[str]:
+def _amount_problems(path: str, quantity: str | int | float) -> Iterator[Refusal]:
     try:
         if nano(quantity) < 0:
-            yield sentences.negative_amount(path, str(quantity))
+            yield Refusal(Cause.NEGATIVE_AMOUNT, (path, str(quantity)))
     except QuantityError as error:
-        yield sentences.unreadable_amount(path, str(error))
+        yield Refusal(Cause.UNREADABLE_AMOUNT, (path, str(error)))

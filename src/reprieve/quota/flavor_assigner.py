@@ -14,7 +14,6 @@ from reprieve.objects import (
     amount,
     expanded,
 )
-from reprieve.quota import sentences
 from reprieve.quota.assignment import (
     BEST,
     WORST,
@@ -31,6 +30,7 @@ from reprieve.quota.assignment import (
     TooLarge,
     preferred,
 )
+from reprieve.quota.causes import Cause
 from reprieve.quota.demand import PODS, Demand, in_order
 from reprieve.quota.flavor_match import static_mismatch
 from reprieve.quota.queue import FlavorGroup, QueueNode
@@ -186,8 +186,8 @@ class FlavorAssigner:
                 if wanted == 0 or self.rules.ignore_undeclared:
                     continue
                 result.choices = {}
-                text = sentences.resource_unavailable(resource)
-                result.obstacles = [Mismatch(text, resource=resource)]
+                missing = Mismatch(Cause.RESOURCE_UNAVAILABLE, (resource,), resource=resource)
+                result.obstacles = [missing]
                 break
             flavors = {pinned.get(demand.name, {}).get(resource) for _, demand in members} if pinned else None
             scan = _Scan(self, members, result.requests, group, usage)
@@ -281,7 +281,7 @@ class _Scan:
 
     def _refused(self, resource: str, flavor: str, pinned: Collection[str | None] | None) -> Mismatch | None:
         if pinned is not None and flavor not in pinned:
-            return Mismatch(sentences.flavor_not_nominated(flavor, resource))
+            return Mismatch(Cause.FLAVOR_NOT_NOMINATED, (flavor, resource))
         return self._assigner.mismatch(self._members, flavor, self._group)
 
     def _try(
@@ -317,7 +317,7 @@ class _Scan:
             old = (self._assigner.replaced or {}).get(demand.name)
             before = old.flavors.get(resource, "") if old is not None else ""
             if before != flavor:
-                return Mismatch(sentences.flavor_differs(flavor, before), flavor)
+                return Mismatch(Cause.FLAVOR_DIFFERS, (flavor, before), flavor)
         return None
 
     def _keep_looking(self, granular_mode: GranularMode) -> bool:

@@ -13,8 +13,8 @@ from reprieve.objects import (
     node_selector_matches,
     tolerates,
 )
-from reprieve.quota import sentences
 from reprieve.quota.assignment import Mismatch
+from reprieve.quota.causes import Cause
 
 
 def static_mismatch(spec: PodSpec, name: str, flavor: ResourceFlavor | None) -> Mismatch | None:
@@ -24,13 +24,13 @@ def static_mismatch(spec: PodSpec, name: str, flavor: ResourceFlavor | None) -> 
     labels are compared: the nodes may have labels that the flavor does not name.
     """
     if flavor is None:
-        return Mismatch(sentences.flavor_not_found(name), name)
+        return Mismatch(Cause.FLAVOR_NOT_FOUND, (name,), name)
     taint = _untolerated(spec, flavor)
     if taint is not None:
-        text = sentences.untolerated_taint(taint.key, taint.value, taint.effect, name)
-        return Mismatch(text, name, taint=taint)
+        values = (taint.key, taint.value, taint.effect, name)
+        return Mismatch(Cause.FLAVOR_TAINTED, values, name, taint=taint)
     if not _selected(spec, flavor.spec.node_labels):
-        return Mismatch(sentences.flavor_does_not_match(name), name)
+        return Mismatch(Cause.FLAVOR_NOT_SELECTED, (name,), name)
     return None
 
 

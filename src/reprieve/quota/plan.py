@@ -101,7 +101,7 @@ class QuotaPlan:
         }
         found["victims"] = [self._victim(victim) for victim in _by_name(self.whole.victims)]
         if self.whole.assignment.mode == Mode.NO_FIT:
-            found["noFitReason"] = self.whole.assignment.no_fit_cause()
+            found["noFitReason"] = self.whole.assignment.no_fit_reason()
         if self.reduced is not None:
             found["withPartialAdmission"] = self.reduced.to_dict()
         if self.ignored:

@@ -64,8 +64,12 @@ def no_such_priority_class(kind: str, name: str) -> str:
     return f"{kind} {name} doesn't exist"
 
 
-def decision_failed(error: Exception) -> str:
-    return f"internal error: {error!r}"
+def decision_failed(error: str) -> str:
+    return f"internal error: {error}"
+
+
+def request_is_unreadable(error: str) -> str:
+    return error
 
 
 def lets_pass(preemptor: str) -> str:

@@ -25,9 +25,8 @@ from reprieve.objects import (
     well_known,
     written,
 )
-from reprieve.quota import sentences
-from reprieve.quota.admissible import MISCONFIGURED, Refusal
 from reprieve.quota.cache import Cache
+from reprieve.quota.causes import Cause, Refusal
 from reprieve.quota.devices import DeviceDemand, device_demand, names_claims
 from reprieve.quota.local_usage import LocalUsage
 from reprieve.quota.pending import PendingQueue, Scan
@@ -46,7 +45,6 @@ from reprieve.quota.workload_info import (
     uses_less,
 )
 
-SUSPENDED = "Suspended"
 MOST_SPECS = 256
 """So many specs are remembered that several workloads may share."""
 
@@ -287,21 +285,21 @@ class Quota:
         try:
             return self._info(workload, queue, before)
         except QuantityError as error:  # an API server would have refused it, a file may hold it
-            return Refusal(MISCONFIGURED, str(error))
+            return Refusal(Cause.REQUEST_UNREADABLE, (str(error),))
 
     def queue_of(self, workload: Workload) -> tuple[str, Refusal | None]:
         """(name of the ClusterQueue, why the workload cannot be queued there)."""
         name = workload.spec.queue_name
         if not name:
-            return "", Refusal(MISCONFIGURED, sentences.NO_QUEUE_NAMED)
+            return "", Refusal(Cause.NO_QUEUE_NAMED)
         local = self._local_queues.get(_local_queue_of(workload))
         if local is None:
-            return "", Refusal(MISCONFIGURED, sentences.no_such_local_queue(name))
+            return "", Refusal(Cause.NO_LOCAL_QUEUE, (name,))
         queue = local.spec.cluster_queue
         if local.spec.stop_policy not in ("", "None"):
-            return "", Refusal(SUSPENDED, sentences.local_queue_is_inactive(name))
+            return "", Refusal(Cause.LOCAL_QUEUE_INACTIVE, (name,))
         if queue not in self.pending:
-            return "", Refusal(MISCONFIGURED, sentences.no_such_cluster_queue(queue))
+            return "", Refusal(Cause.NO_CLUSTER_QUEUE, (queue,))
         return queue, self._class_problem(workload)
 
     def _class_problem(self, workload: Workload) -> Refusal | None:
@@ -312,7 +310,7 @@ class Quota:
         if (ref.kind, ref.name) in self.priority_classes or ref.name in well_known.SYSTEM_CLASSES:
             return None
         kind = ref.kind or "WorkloadPriorityClass"
-        return Refusal(MISCONFIGURED, sentences.no_such_priority_class(kind, ref.name))
+        return Refusal(Cause.NO_PRIORITY_CLASS, (kind, ref.name))
 
     def put_priority_class(self, kind: str, name: str, value: int, now: datetime) -> None:
         self.priority_classes[kind, name] = value

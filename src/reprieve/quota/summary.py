@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from reprieve.objects import Condition, find_condition, format_amount, well_known
 from reprieve.quota import sentences
+from reprieve.quota.causes import Refusal
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.shares import published, share
 from reprieve.quota.state import Quota
@@ -116,7 +117,7 @@ def waiters(quota: Quota) -> Iterator[Waiter]:
 def _waits_for(quota: Quota, queue: str, key: str) -> tuple[str, str]:
     inactive = quota.cache.inactive.get(queue)
     if inactive:
-        return inactive[0][0], inactive_message(inactive)
+        return inactive[0].reason, inactive_message(inactive)
     info = quota.pending[queue].find(key)
     condition = _quota_condition(info)
     if info is not None and (condition is None or condition.reason == well_known.PENDING_EVALUATION):
@@ -134,8 +135,8 @@ def _quota_condition(info: WorkloadInfo | None) -> Condition | None:
     )
 
 
-def inactive_message(reasons: list[tuple[str, str]]) -> str:
-    return sentences.cannot_admit(message for _, message in reasons)
+def inactive_message(reasons: Iterable[Refusal]) -> str:
+    return sentences.cannot_admit(each.message for each in reasons)
 
 
 def queue_summaries(quota: Quota) -> dict[str, Any]:

@@ -18,6 +18,7 @@ actions, status            actions as data and the port that performs them; cond
 """
 
 from reprieve.scheduler import marks, status
+from reprieve.scheduler import sentences as scheduler_texts
 from reprieve.scheduler.actions import (
     Action,
     ActionError,
@@ -70,5 +71,6 @@ __all__ = [
     "Wanted",
     "instant",
     "marks",
+    "scheduler_texts",
     "status",
 ]

@@ -113,7 +113,7 @@ def cluster_queue_status(quota: Quota, name: str, document: Document, now: datet
     changed |= _write_usage(document, "flavorsUsage", [c for c in holders if _runs(c)], nominal)
     reasons = quota.cache.inactive.get(name, [])
     if reasons:
-        reason = reasons[0][0]
+        reason = reasons[0].reason
         message = inactive_message(reasons)
         return set_condition(document, well_known.ACTIVE, False, reason, message, now) or changed
     return (

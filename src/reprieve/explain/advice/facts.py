@@ -6,7 +6,6 @@ from reprieve.explain.advice.quota_scene import QuotaScene
 from reprieve.explain.advice.scene import Objections, Scene
 from reprieve.explain.sentences import advice as sentences
 from reprieve.objects import Node, PodSpec, format_amount, outcomes
-from reprieve.placement import diagnosis
 from reprieve.preemption import UnknownTarget
 from reprieve.quota import Mode, Shortage, TooLarge, vain_wait
 
@@ -28,14 +27,12 @@ def _about_nodes(scene: Scene, found: Objections) -> Iterator[str]:
     spec = cluster.class_of(cluster.pods.row_of[found.pod]).spec
     yield from _unknown_labels(spec, (node for node in cluster.nodes.objects if node is not None))
     if scene.unit.kind == "Pod":
-        admitting = [name for name, reasons in found.by_node.items() if all(map(_is_capacity, reasons))]
+        admitting = [
+            name for name, reasons in found.by_node.items() if all(each.is_capacity for each in reasons)
+        ]
         for resource, number in scene.requests(found.pod).items():
             if admitting and resource != "pods":
                 yield from _short(scene, resource, number, admitting)
-
-
-def _is_capacity(reason: str) -> bool:
-    return reason == diagnosis.TOO_MANY_PODS or reason.startswith(diagnosis.INSUFFICIENT)
 
 
 def _unknown_labels(spec: PodSpec, nodes: Iterable[Node]) -> Iterator[str]:

@@ -23,11 +23,10 @@ from reprieve.explain.advice.pod_changes import AllowSkew, AskForLess, Drop, Set
 from reprieve.explain.advice.scene import Scene
 from reprieve.explain.sentences import changes
 from reprieve.objects import Node, PodSpec, Taint, format_amount, tolerates, well_known
-from reprieve.placement import DeviceFilter, PodFilters, device_texts, diagnosis, volume_texts
+from reprieve.placement import Code, DeviceFilter, PodFilters, Reason
 
 Side = Literal["cluster", "pod"]
 """What is to be changed if there is a choice."""
-STATIC = diagnosis.STATIC_REASONS
 LIFECYCLE_PREFIXES = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 """Taints that say that something is wrong with the node: nobody should tolerate those."""
 
@@ -75,23 +74,22 @@ class Question(NamedTuple):
         return [slot for slot in range(self.scene.cluster.nodes.slots) if here >= 0 and ids[slot] == here]
 
 
-def fixes(question: Question, reasons: Iterable[str], side: Side) -> list[Change]:
+def fixes(question: Question, reasons: Iterable[Reason], side: Side) -> list[Change]:
     """Changes for all reasons; empty when one of them has none."""
     found: list[Change] = []
     for reason in reasons:
-        these = fix(question, reason, side)
+        these = _fix(question, reason.code, side)
         if not these:
             return []
         found += [each for each in these if each not in found]
     return found
 
 
-def fix(question: Question, reason: str, side: Side) -> list[Change]:
+def _fix(question: Question, code: Code, side: Side) -> list[Change]:
     """What ends one objection, on the wanted side if that is possible."""
-    if reason == diagnosis.TOO_MANY_PODS or reason.startswith(diagnosis.INSUFFICIENT):
-        options = _resources(question)
-    else:
-        options = FIXES.get(reason, _nothing)(question)
+    if code in NO_FIX:
+        return []
+    options = FIXES[code](question)
     wanted, other = options if side == "cluster" else options[::-1]
     return wanted or other
 
@@ -305,11 +303,6 @@ def _needed(question: Question, devices: DeviceFilter, ending: dict[int, int]) -
     return kept[::-1]
 
 
-def _nothing(_question: Question) -> Options:
-    """Claims that are missing, volumes out of reach: what to do, their own objects have to say."""
-    return [], []
-
-
 def _attached(question: Question) -> Options:
     """As few pods as give back enough slots of the driver, the least important first."""
     pods, filters, ending = question.scene.cluster.pods, question.filters.forked(), []
@@ -343,20 +336,54 @@ def _claims_in_use(question: Question) -> Options:
     return ([EndPods(pods=keys, why=changes.CLAIM_FOR_ONE_POD)] if keys else []), []
 
 
-FIXES: dict[str, Callable[[Question], Options]] = {
-    diagnosis.CONFLICT: _conflict,
-    **dict(zip(STATIC.values(), (_cordon, _taints, _selection, _conflict), strict=True)),
-    diagnosis.PORTS_TAKEN: _ports,
-    diagnosis.SPREAD_LABEL: _spread_label,
-    diagnosis.SPREAD_SKEW: _spread_skew,
-    diagnosis.AFFINITY: _affinity,
-    diagnosis.ANTI_AFFINITY: _anti_affinity,
-    diagnosis.VETOED: _vetoed,
-    diagnosis.KEPT: _kept,
-    volume_texts.TOO_MANY: _attached,
-    volume_texts.DISK: _disks,
-    volume_texts.IN_USE: _claims_in_use,
-    device_texts.CANNOT_ALLOCATE: _devices,
-    device_texts.UNAVAILABLE: _devices,
+FIXES: dict[Code, Callable[[Question], Options]] = {
+    Code.CORDONED: _cordon,
+    Code.TAINTED: _taints,
+    Code.NOT_SELECTED: _selection,
+    Code.OUTSIDE: _conflict,
+    Code.PORTS_TAKEN: _ports,
+    Code.TOO_MANY_PODS: _resources,
+    Code.INSUFFICIENT: _resources,
+    Code.SPREAD_LABEL: _spread_label,
+    Code.SPREAD_SKEW: _spread_skew,
+    Code.AFFINITY: _affinity,
+    Code.ANTI_AFFINITY: _anti_affinity,
+    Code.VETOED: _vetoed,
+    Code.KEPT: _kept,
+    Code.CONFLICT: _conflict,
+    Code.TOO_MANY_VOLUMES: _attached,
+    Code.DISK_IN_USE: _disks,
+    Code.CLAIM_IN_USE: _claims_in_use,
+    Code.CANNOT_ALLOCATE: _devices,
+    Code.CLAIM_UNAVAILABLE: _devices,
 }
-"""By reason; those about resources are in `_resources`."""
+NO_FIX = frozenset(
+    {
+        Code.VOLUME_FAR,
+        Code.NO_VOLUME,
+        Code.STORAGE_FULL,
+        Code.VOLUME_LOST,
+        Code.VOLUME_ZONE,
+        Code.DRIVER_NOT_INSTALLED,
+        Code.UNBOUND_IMMEDIATE,
+        Code.VOLUME_NOT_FOUND,
+        Code.VOLUME_CLAIM_NOT_FOUND,
+        Code.VOLUME_CLAIM_NOT_MADE,
+        Code.VOLUME_CLAIM_LOST,
+        Code.VOLUME_CLAIM_DELETED,
+        Code.VOLUME_CLAIM_OF_ANOTHER,
+        Code.INVALID_POOLS,
+        Code.STALE_EXTENDED,
+        Code.CLAIM_NAMES_NOTHING,
+        Code.CLAIM_NOT_MADE,
+        Code.CLAIM_NOT_FOUND,
+        Code.CLAIM_DELETED,
+        Code.CLAIM_OF_ANOTHER_POD,
+        Code.CLAIM_OF_ANOTHER_GROUP,
+        Code.CLAIM_BEING_ALLOCATED,
+        Code.UNKNOWN_REQUEST_TYPE,
+        Code.NO_SUCH_CLASS,
+        Code.ATTEMPT_FAILS,
+    }
+)
+"""Missing claims, volumes out of reach, filters that fail: what to do, their own objects have to say."""

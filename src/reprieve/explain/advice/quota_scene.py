@@ -1,8 +1,10 @@
 """Quota as it is or as it would be after some changes: what stands between one workload and its quota."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
+from enum import Enum, auto
 from functools import cached_property
+from typing import NamedTuple
 
 from reprieve.config import Configuration
 from reprieve.explain.advice.changes import Change
@@ -12,20 +14,34 @@ from reprieve.explain.sentences import advice as sentences
 from reprieve.objects import Reference, ReprieveError, Workload, format_time, namespace_labels, well_known
 from reprieve.quota import (
     Assignment,
+    Cause,
     Mode,
     QueueNode,
     Quota,
     Refusal,
     Rules,
+    Value,
     WorkloadInfo,
     find_assignment,
     load,
     refusal,
 )
 
-INACTIVE_WORKLOAD = "InactiveWorkload"
-HELD = "AdmissionGatedBy"
-BACKOFF = "Backoff"
+
+class Own(Enum):
+    """What keeps a workload from its queue that quota does not refuse: it does not see the workload."""
+
+    INACTIVE = auto()
+    HELD = auto()
+    BACKOFF = auto()
+
+
+class Hold(NamedTuple):
+    """What keeps a workload from being tried, its values, and the sentence."""
+
+    cause: Cause | Own
+    message: str
+    values: tuple[Value, ...] = ()
 
 
 class QuotaScene:
@@ -75,32 +91,39 @@ class QuotaScene:
     @cached_property
     def info(self) -> WorkloadInfo:
         ranges = self.quota.limit_ranges(self.unit.namespace)
-        return WorkloadInfo(self.workload, self.queue_name, self.rules, ranges)
+        devices = self.quota.devices_of(self.workload).requests
+        return WorkloadInfo(self.workload, self.queue_name, self.rules, ranges, devices=devices)
 
-    def holds(self) -> list[Refusal]:
-        """What keeps it from being tried at all, with the reasons of its conditions and of its queue's."""
-        own = self._own_holds()
+    def holds(self) -> list[Hold]:
+        """What keeps it from being tried at all: itself, its queue, what it asks for."""
+        refusals = (Hold(each.cause, each.message, each.values) for each in self._refusals())
+        return [*self._own_holds(), *refusals]
+
+    def _refusals(self) -> Iterator[Refusal]:
         _, unqueued = self.quota.queue_of(self.workload)
         if unqueued is not None:
-            return [*own, unqueued]
-        inactive = [Refusal(*each) for each in self.quota.cache.inactive.get(self.queue_name, ())]
+            yield unqueued
+            return
+        yield from self.quota.cache.inactive.get(self.queue_name, ())
         namespace = self.quota.namespaces.get(self.unit.namespace)
         if namespace is None:
             namespace = namespace_labels(self.unit.namespace)
         refused = refusal(self.workload, self.queue, namespace, self.quota.limit_ranges(self.unit.namespace))
-        return [*own, *inactive, *([refused] if refused is not None else [])]
+        if refused is not None:
+            yield refused
+        elif problem := self.quota.devices_of(self.workload).problem:
+            yield Refusal(Cause.DEVICES_UNCOUNTABLE, (problem,))
 
-    def _own_holds(self) -> list[Refusal]:
-        workload, found = self.workload, []
+    def _own_holds(self) -> Iterator[Hold]:
+        workload = self.workload
         if not workload.spec.active:
-            found.append(Refusal(INACTIVE_WORKLOAD, sentences.DEACTIVATED))
+            yield Hold(Own.INACTIVE, sentences.DEACTIVATED)
         by = workload.metadata.annotations.get(well_known.ADMISSION_GATED_BY_ANNOTATION)
         if by and self.rules.admission_gated_by:
-            found.append(Refusal(HELD, by))
+            yield Hold(Own.HELD, by)
         state = workload.status.requeue_state
         if state is not None and state.requeue_at is not None and state.requeue_at > self.now:
-            found.append(Refusal(BACKOFF, format_time(state.requeue_at)))
-        return found
+            yield Hold(Own.BACKOFF, format_time(state.requeue_at))
 
     @cached_property
     def assignment(self) -> tuple[Assignment, int]:

@@ -16,6 +16,7 @@ from reprieve.placement import (
     Domain,
     GangPlacement,
     PodFilters,
+    Reason,
     domains_of,
     objections,
     place_gang,
@@ -83,8 +84,8 @@ class Objections(NamedTuple):
     """What nodes object to, for one pod that found none."""
 
     pod: str
-    by_node: dict[str, list[str]]
-    """Reasons; nodes in the scheduler's order."""
+    by_node: dict[str, list[Reason]]
+    """Nodes in the scheduler's order."""
 
 
 class Scene:

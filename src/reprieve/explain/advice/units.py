@@ -21,16 +21,16 @@ from reprieve.explain.advice.pod_changes import (
 from reprieve.explain.advice.scene import Objections, Scene
 from reprieve.explain.advice.ways import HIGHEST_PRIORITY, ROUNDS, Way
 from reprieve.objects import Reference, format_amount, well_known
-from reprieve.placement import diagnosis
+from reprieve.placement import Code, Reason
 
 NODES_TRIED = 3
 MOST_PROTECTED = 20
 """Above this many, who of them would have to go is not worked out."""
 WEIGHTS = {
-    diagnosis.CONFLICT: 20,
-    diagnosis.STATIC_REASONS[4]: 20,
-    diagnosis.AFFINITY: 4,
-    diagnosis.VETOED: 3,
+    Code.CONFLICT: 20,
+    Code.OUTSIDE: 20,
+    Code.AFFINITY: 4,
+    Code.VETOED: 3,
 }
 """How hard it is to end an objection: 2 where nothing is said, 1 for capacity."""
 
@@ -130,9 +130,8 @@ def _easiest(scene: Scene, found: Objections) -> list[str]:
     return sorted(large, key=hardness)
 
 
-def _weight(reason: str) -> int:
-    capacity = reason.startswith(diagnosis.INSUFFICIENT) or reason == diagnosis.TOO_MANY_PODS
-    return 1 if capacity else WEIGHTS.get(reason, 2)
+def _weight(reason: Reason) -> int:
+    return 1 if reason.is_capacity else WEIGHTS.get(reason.code, 2)
 
 
 def _smaller_pod(scene: Scene) -> Iterator[list[Change]]:

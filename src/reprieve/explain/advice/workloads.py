@@ -5,7 +5,7 @@
    pods, more quota. Each way contains all that is needed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from reprieve.explain.advice.changes import Change
 from reprieve.explain.advice.fixes import toleration
@@ -26,6 +26,7 @@ from reprieve.explain.sentences import advice as sentences
 from reprieve.objects import format_amount
 from reprieve.quota import (
     Attempt,
+    Cause,
     Demand,
     FlavorResource,
     Mismatch,
@@ -118,7 +119,11 @@ def _quota_changes(scene: QuotaScene) -> list[Change]:
     result = next((each for each in found.pod_sets if each.mode != Mode.FIT), None)
     if result is None:
         return []
-    loose = [each for each in result.obstacles if isinstance(each, Mismatch) and each.resource]
+    loose = [
+        each
+        for each in result.obstacles
+        if isinstance(each, Mismatch) and each.cause is Cause.RESOURCE_UNAVAILABLE
+    ]
     if loose:
         return [
             change
@@ -170,12 +175,20 @@ def _raise(scene: QuotaScene, key: FlavorResource, more: int) -> RaiseQuota:
 
 def _usable(scene: QuotaScene, mismatch: Mismatch) -> list[Change]:
     """Let the pods use the flavor."""
-    flavor, unit = scene.quota.cache.flavors.get(mismatch.flavor), str(scene.unit)
-    if flavor is None:
-        return [CreateFlavors(flavors=[mismatch.flavor])]
-    if mismatch.taint is not None:
-        return [Tolerate(unit=unit, tolerations=[toleration(mismatch.taint)])]
-    labels = flavor.spec.node_labels
+    return [] if mismatch.cause in NOT_USABLE else USABLE[mismatch.cause](scene, mismatch)
+
+
+def _create_flavor(_: QuotaScene, mismatch: Mismatch) -> list[Change]:
+    return [CreateFlavors(flavors=[mismatch.flavor])]
+
+
+def _tolerate(scene: QuotaScene, mismatch: Mismatch) -> list[Change]:
+    taint = mismatch.taint
+    return [Tolerate(unit=str(scene.unit), tolerations=[toleration(taint)])] if taint is not None else []
+
+
+def _drop_selection(scene: QuotaScene, mismatch: Mismatch) -> list[Change]:
+    labels, unit = scene.quota.cache.flavors[mismatch.flavor].spec.node_labels, str(scene.unit)
     keys = {
         key
         for demand in scene.info.demands
@@ -187,6 +200,24 @@ def _usable(scene: QuotaScene, mismatch: Mismatch) -> list[Change]:
         if keys
         else [Drop(unit=unit, field="affinity.nodeAffinity")]
     )
+
+
+USABLE: dict[Cause, Callable[[QuotaScene, Mismatch], list[Change]]] = {
+    Cause.FLAVOR_NOT_FOUND: _create_flavor,
+    Cause.FLAVOR_TAINTED: _tolerate,
+    Cause.FLAVOR_NOT_SELECTED: _drop_selection,
+}
+NOT_USABLE = frozenset(
+    {
+        Cause.FLAVOR_NOT_NOMINATED,
+        Cause.FLAVOR_DIFFERS,
+        Cause.FLAVOR_NEEDS_TOPOLOGY,
+        Cause.FLAVOR_HAS_NO_TOPOLOGY,
+        Cause.FLAVOR_TOPOLOGY_UNKNOWN,
+        Cause.FLAVOR_LACKS_LEVEL,
+    }
+)
+"""Another flavor is the way, or a topology."""
 
 
 def _fewer_pods(scene: QuotaScene) -> Iterator[list[Change]]:

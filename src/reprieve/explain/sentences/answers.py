@@ -420,6 +420,12 @@ def reason_and_message(reason: str, message: str) -> str:
 
 # --- kube-scheduler's messages in plain words ---------------------------------------------------------------
 
+
+def not_understood(text: str) -> str:
+    """`text`: what a condition says that is in no catalogue of sentences."""
+    return f'Reprieve does not know the message "{text}": what would help comes from the objects alone.'
+
+
 EVEN_WITH_PREEMPTION = "; even with preemption, "
 
 

@@ -13,6 +13,7 @@ from reprieve.objects import (
     node_selector_matches,
     split_key,
 )
+from reprieve.placement.reasons import Code, Reason
 from reprieve.placement.sentences import devices as sentences
 
 BINDING_TIMEOUT = 600 * 1_000_000
@@ -22,9 +23,9 @@ BINDING_TIMEOUT = 600 * 1_000_000
 class Refused(Exception):
     """The pod cannot go to any node. `early`: it does not even enter the queue."""
 
-    def __init__(self, text: str, early: bool = False) -> None:
-        self.early = early
-        super().__init__(text)
+    def __init__(self, code: Code, *values: str, early: bool = False) -> None:
+        self.reason, self.early = Reason(code, values), early
+        super().__init__(self.reason)
 
 
 class Held(NamedTuple):
@@ -52,17 +53,17 @@ def claims_of(cluster: Cluster, row: int) -> tuple[ResourceClaim, ...]:
         name, checked = each.resource_claim_name, False
         if name is None:
             if each.resource_claim_template_name is None:
-                raise Refused(sentences.claim_names_nothing(key, each.name), True)
+                raise Refused(Code.CLAIM_NAMES_NOTHING, key, each.name, early=True)
             if each.name not in info.claims.made:
-                raise Refused(sentences.claim_not_made_yet(key), True)
+                raise Refused(Code.CLAIM_NOT_MADE, key, early=True)
             name, checked = info.claims.made[each.name], True
             if name is None:
                 continue
         claim = table.claims.get(f"{namespace}/{name}")
         if claim is None:
-            raise Refused(sentences.claim_not_found(f"{namespace}/{name}"), True)
+            raise Refused(Code.CLAIM_NOT_FOUND, f"{namespace}/{name}", early=True)
         if claim.metadata.deletion_timestamp is not None:
-            raise Refused(sentences.claim_is_being_deleted(name), True)
+            raise Refused(Code.CLAIM_DELETED, name, early=True)
         if checked:
             _check_owner(cluster, row, claim)
         found.append(claim)
@@ -76,11 +77,11 @@ def _check_owner(cluster: Cluster, row: int, claim: ResourceClaim) -> None:
         return
     group = int(cluster.pods.group[row])
     if group < 0 or not cluster.devices.group_claims:
-        raise Refused(sentences.claim_of_another_pod(claim.key, key), True)
+        raise Refused(Code.CLAIM_OF_ANOTHER_POD, claim.key, key, early=True)
     name = split_key(cluster.groups.keys[group])[1]
     of_group = owner is not None and owner.kind == "PodGroup" and owner.name == name
     if not of_group or owner is None or not owner.api_version.startswith("scheduling."):
-        raise Refused(sentences.claim_of_another_group(claim.key, key, name), True)
+        raise Refused(Code.CLAIM_OF_ANOTHER_GROUP, claim.key, key, name, early=True)
 
 
 def checked_claims(cluster: Cluster, row: int) -> tuple[ResourceClaim, ...]:
@@ -88,7 +89,7 @@ def checked_claims(cluster: Cluster, row: int) -> tuple[ResourceClaim, ...]:
     claims = claims_of(cluster, row)
     for claim in claims:
         if claim.key in cluster.devices.assumed:
-            raise Refused(sentences.claim_is_being_allocated(claim.key))
+            raise Refused(Code.CLAIM_BEING_ALLOCATED, claim.key)
         if claim.key not in cluster.devices.allocations:
             _check_classes(cluster, claim)
     return claims
@@ -109,10 +110,10 @@ def _check_classes(cluster: Cluster, claim: ResourceClaim) -> None:
         elif request.first_available:
             named = [(f"{request.name}/{s.name}", s.device_class_name) for s in request.first_available]
         else:
-            raise Refused(sentences.unknown_request_type(claim.key, request.name))
+            raise Refused(Code.UNKNOWN_REQUEST_TYPE, claim.key, request.name)
         for name, cls in named:
             if cls not in cluster.devices.classes:
-                raise Refused(sentences.no_such_class(name, cls))
+                raise Refused(Code.NO_SUCH_CLASS, name, cls)
 
 
 # --- binding conditions -------------------------------------------------------------------------------------

@@ -19,9 +19,9 @@ from reprieve.placement.devices.extended import ExtendedClaim, extended_claim, e
 from reprieve.placement.devices.inventory import Inventory, inventory_of
 from reprieve.placement.devices.results import allocation_of
 from reprieve.placement.devices.search import FIRST_CHOICE, Answer, Found, Refusal, search
-from reprieve.placement.sentences.devices import CANNOT_ALLOCATE, STALE_EXTENDED, UNAVAILABLE
+from reprieve.placement.reasons import Code, Reason
 
-Reasons = dict[str, Mask]
+Reasons = dict[Reason, Mask]
 
 
 class AskSet(NamedTuple):
@@ -55,7 +55,7 @@ class DeviceFilter:
     def __init__(self, cluster: Cluster, row: int) -> None:
         self._cluster = cluster
         self._row = row
-        self.refusal = ""
+        self.refusal: Reason | None = None
         """Why the pod fits on no node at all."""
         self.early = False
         """The refusal keeps the pod out of the queue."""
@@ -74,7 +74,7 @@ class DeviceFilter:
                 if claim.key not in cluster.devices.allocations:
                     self._ask(claim)
         except Refused as refused:
-            self.refusal, self.early = str(refused), refused.early
+            self.refusal, self.early = refused.reason, refused.early
         except AllocationError as error:
             self.error = str(error)
 
@@ -121,7 +121,7 @@ class DeviceFilter:
         if self.refusal:
             return Verdict(fits, {self.refusal: slots.copy()})
         if self.stale is not None:
-            return Verdict(fits, {STALE_EXTENDED: slots.copy()})
+            return Verdict(fits, {Reason(Code.STALE_EXTENDED): slots.copy()})
         available = self._available(slots)
         for group, answer in self._answered(slots):
             if isinstance(answer, Refusal):
@@ -130,7 +130,8 @@ class DeviceFilter:
                 fits |= group & available
                 away = group & ~available
                 if away.any():
-                    reasons[UNAVAILABLE] = reasons.get(UNAVAILABLE, np.zeros_like(fits)) | away
+                    reason = Reason(Code.CLAIM_UNAVAILABLE)
+                    reasons[reason] = reasons.get(reason, np.zeros_like(fits)) | away
         return Verdict(fits, reasons)
 
     def allows(self, slot: int) -> bool:
@@ -223,9 +224,12 @@ class DeviceFilter:
             found = self._sets[names] = AskSet(tuple(asks), _key(asks, table))
         return found
 
-    def freed_by_eviction(self, reason: str) -> bool:
+    def freed_by_eviction(self, reason: Reason) -> bool:
         """Whether a node that refuses for this reason may take the pod once others are gone."""
-        return self._cluster.devices.evictions_free and reason in (CANNOT_ALLOCATE, UNAVAILABLE)
+        return self._cluster.devices.evictions_free and reason.code in (
+            Code.CANNOT_ALLOCATE,
+            Code.CLAIM_UNAVAILABLE,
+        )
 
     # --- scores ---------------------------------------------------------------------------------------------
 

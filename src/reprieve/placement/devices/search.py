@@ -16,6 +16,7 @@ from reprieve.placement.devices import capacity
 from reprieve.placement.devices.asks import MOST_RESULTS, AllocationError, Ask, ClaimAsk
 from reprieve.placement.devices.constraints import Constraint, constraints_of
 from reprieve.placement.devices.pools import INVALID, Counters, Entry, Pool
+from reprieve.placement.reasons import Code, Reason
 from reprieve.placement.sentences import devices as sentences
 
 MOST_STEPS = 200_000
@@ -44,11 +45,11 @@ class Found(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    reason: str
+    reason: Reason
 
 
-CANNOT_ALLOCATE = Refusal(sentences.CANNOT_ALLOCATE)
-INVALID_POOLS = Refusal(sentences.INVALID_POOLS)
+CANNOT_ALLOCATE = Refusal(Reason(Code.CANNOT_ALLOCATE))
+INVALID_POOLS = Refusal(Reason(Code.INVALID_POOLS))
 Answer = Found | Refusal
 
 

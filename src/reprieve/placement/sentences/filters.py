@@ -15,18 +15,22 @@ SPREAD_SKEW = "node(s) didn't match pod topology spread constraints"
 AFFINITY = "node(s) didn't match pod affinity rules"
 ANTI_AFFINITY = "node(s) didn't match pod anti-affinity rules"
 VETOED = "node(s) didn't satisfy existing pods anti-affinity rules"
-INSUFFICIENT = "Insufficient "
-"""Followed by the resource."""
 CONFLICT = "pod affinity terms conflict"
 
 
 def insufficient(resource: str) -> str:
-    return f"{INSUFFICIENT}{resource}"
+    return f"Insufficient {resource}"
 
 
 # Ours: kube-scheduler counts nominated pods as if they ran there and names what is then missing.
 
 KEPT = "node(s) must leave room for nominated pods"
+
+
+def attempt_fails(error: str) -> str:
+    """`error`: what the filter says that cannot tell, in one of the sentences about volumes or devices."""
+    return error
+
 
 # Kubernetes' own words: all nodes together.
 

@@ -1,5 +1,7 @@
 """What volumes keep a pod from."""
 
+from reprieve.cluster import NOT_OWNER as _NOT_OWNER
+
 # Kubernetes' own words: a node's objection.
 
 FAR = "node(s) didn't match PersistentVolume's node affinity"
@@ -42,6 +44,10 @@ def claim_lost_its_volume(claim: str, volume: str) -> str:
 
 def claim_is_being_deleted(claim: str) -> str:
     return f'persistentvolumeclaim "{claim}" is being deleted'
+
+
+def claim_of_another_pod(claim: str, pod: str) -> str:
+    return _NOT_OWNER.format(claim=claim, pod=pod)
 
 
 # Kubernetes' own words: attempts that fail.

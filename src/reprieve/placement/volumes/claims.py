@@ -6,8 +6,9 @@ of the plugins: VolumeRestrictions, VolumeBinding, VolumeZone.
 
 from typing import NamedTuple
 
-from reprieve.cluster import NOT_OWNER, PodVolumes, StorageTable, owns
+from reprieve.cluster import PodVolumes, StorageTable, owns
 from reprieve.objects import storage, well_known
+from reprieve.placement.reasons import Code, Reason
 from reprieve.placement.sentences import volumes as sentences
 
 
@@ -17,7 +18,7 @@ class Claims(NamedTuple):
     """They wait for their first consumer."""
     labelled: tuple[storage.PersistentVolume, ...] = ()
     """Volumes of the bound claims that are not ephemeral: their labels may name zones."""
-    refusal: str = ""
+    refusal: Reason | None = None
     """Why the pod fits nowhere, whoever is evicted."""
     error: str = ""
     """Why nobody can tell; kube-scheduler's attempt fails with this."""
@@ -25,7 +26,7 @@ class Claims(NamedTuple):
 
 def sort_claims(table: StorageTable, pod: PodVolumes) -> Claims:
     refusal = _missing(table, pod) or _unusable(table, pod)
-    if refusal:
+    if refusal is not None:
         return Claims(refusal=refusal)
     bound, unbound, immediate = [], [], False
     for each in pod.claims:
@@ -42,7 +43,7 @@ def sort_claims(table: StorageTable, pod: PodVolumes) -> Claims:
         else:
             immediate = True
     if immediate:
-        return Claims(refusal=sentences.IMMEDIATE)
+        return Claims(refusal=Reason(Code.UNBOUND_IMMEDIATE))
     labelled = []
     for each in pod.claims:
         name = table.claims[each.key].spec.volume_name
@@ -50,27 +51,27 @@ def sort_claims(table: StorageTable, pod: PodVolumes) -> Claims:
             continue
         volume = table.volumes.get(name)
         if volume is None:
-            return Claims(refusal=sentences.volume_not_found(name))
+            return Claims(refusal=Reason(Code.VOLUME_NOT_FOUND, (name,)))
         labelled.append(volume)
     return Claims(tuple(bound), tuple(unbound), tuple(labelled))
 
 
-def _missing(table: StorageTable, pod: PodVolumes) -> str:
+def _missing(table: StorageTable, pod: PodVolumes) -> Reason | None:
     for each in pod.claims:
         if not each.ephemeral and each.key not in table.claims:
-            return sentences.claim_not_found(each.name)
-    return ""
+            return Reason(Code.VOLUME_CLAIM_NOT_FOUND, (each.name,))
+    return None
 
 
-def _unusable(table: StorageTable, pod: PodVolumes) -> str:
+def _unusable(table: StorageTable, pod: PodVolumes) -> Reason | None:
     for each in pod.claims:
         claim = table.claims.get(each.key)
         if claim is None:
-            return sentences.claim_not_made_yet(each.name)
+            return Reason(Code.VOLUME_CLAIM_NOT_MADE, (each.name,))
         if claim.status.phase == "Lost":
-            return sentences.claim_lost_its_volume(each.name, claim.spec.volume_name)
+            return Reason(Code.VOLUME_CLAIM_LOST, (each.name, claim.spec.volume_name))
         if claim.metadata.deletion_timestamp is not None:
-            return sentences.claim_is_being_deleted(each.name)
+            return Reason(Code.VOLUME_CLAIM_DELETED, (each.name,))
         if each.ephemeral and not owns(pod, claim):
-            return NOT_OWNER.format(claim=claim.key, pod=pod.pod)
-    return ""
+            return Reason(Code.VOLUME_CLAIM_OF_ANOTHER, (claim.key, pod.pod))
+    return None

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reprieve.cluster import Cluster, Ints, Mask, PodVolumes, Rows
-from reprieve.placement.sentences import volumes as sentences
+from reprieve.placement.reasons import Code, Reason
 from reprieve.placement.volumes.binding import Binding
 from reprieve.placement.volumes.claims import Claims, sort_claims
 from reprieve.placement.volumes.limits import Limits
@@ -22,7 +22,7 @@ class Objection(NamedTuple):
 
     helped: bool
     """Whether evicting pods might help."""
-    reasons: tuple[tuple[str, Mask], ...]
+    reasons: tuple[tuple[Reason, Mask], ...]
     """A node may have several reasons."""
 
     @property
@@ -57,9 +57,11 @@ class VolumeState:
         """Nodes that no eviction would make unfit, or fit: bindings, zones and installed drivers."""
 
     @property
-    def refusal(self) -> str:
-        """Why the pod fits nowhere, whoever is evicted; empty when that depends on the node."""
-        return self.claims.refusal or self.claims.error
+    def refusal(self) -> Reason | None:
+        """Why the pod fits nowhere, whoever is evicted; None when that depends on the node."""
+        if self.claims.error:
+            return Reason(Code.ATTEMPT_FAILS, (self.claims.error,))
+        return self.claims.refusal
 
     @property
     def checks_others(self) -> bool:
@@ -69,7 +71,7 @@ class VolumeState:
     @property
     def is_local(self) -> bool:
         """Whether a pod elsewhere makes no difference to a node."""
-        return self.refusal != "" or self.restrictions is None or not self.restrictions.exclusive
+        return self.refusal is not None or self.restrictions is None or not self.restrictions.exclusive
 
     @property
     def countable(self) -> bool:
@@ -134,26 +136,26 @@ class VolumeState:
         """What each filter refuses, in the order of the filters."""
         found = []
         if self.restrictions is not None:
-            found.append(Objection(True, ((sentences.DISK, self._disks()),)))
-            found.append(Objection(True, ((sentences.IN_USE, self.restrictions.busy()),)))
+            found.append(Objection(True, ((Reason(Code.DISK_IN_USE), self._disks()),)))
+            found.append(Objection(True, ((Reason(Code.CLAIM_IN_USE), self.restrictions.busy()),)))
         if self.limits is not None:
             for driver, mask in self.missing.items():
-                found.append(Objection(True, ((sentences.driver_not_installed(driver), mask),)))
-            found.append(Objection(True, ((sentences.TOO_MANY, self.limits.exceeded()),)))
+                found.append(Objection(True, ((Reason(Code.DRIVER_NOT_INSTALLED, (driver,)), mask),)))
+            found.append(Objection(True, ((Reason(Code.TOO_MANY_VOLUMES), self.limits.exceeded()),)))
         masks = self.binding
         found.append(
             Objection(
                 False,
                 (
-                    (sentences.FAR, masks.far),
-                    (sentences.NOTHING, masks.nothing),
-                    (sentences.FULL, masks.full),
-                    (sentences.LOST, masks.lost),
+                    (Reason(Code.VOLUME_FAR), masks.far),
+                    (Reason(Code.NO_VOLUME), masks.nothing),
+                    (Reason(Code.STORAGE_FULL), masks.full),
+                    (Reason(Code.VOLUME_LOST), masks.lost),
                 ),
             )
         )
         if self._zones is not None:
-            found.append(Objection(False, ((sentences.ZONE, self._zones),)))
+            found.append(Objection(False, ((Reason(Code.VOLUME_ZONE), self._zones),)))
         return found
 
     def error(self, left: Mask) -> str:

@@ -25,6 +25,7 @@ from reprieve.objects import (
 )
 from reprieve.quota import sentences
 from reprieve.quota.assignment import Assignment, Mismatch, Mode, PodSetResult, Unplaced
+from reprieve.quota.causes import Cause
 from reprieve.quota.demand import Demand
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.rules import TopologyRules
@@ -126,15 +127,15 @@ class TopologyStep:
         if not _asks(demand):
             if self._queue_topology.only or not flavor.spec.topology_name:
                 return None
-            return Mismatch(sentences.flavor_needs_topology(name), name)
+            return Mismatch(Cause.FLAVOR_NEEDS_TOPOLOGY, (name,), name)
         if not flavor.spec.topology_name:
             if not any(resource in covered for resource in demand.single):
                 return None
-            return Mismatch(sentences.flavor_has_no_topology(name), name)
+            return Mismatch(Cause.FLAVOR_HAS_NO_TOPOLOGY, (name,), name)
         if name not in self._queue_topology.flavors:
-            return Mismatch(sentences.flavor_topology_unknown(name), name)
+            return Mismatch(Cause.FLAVOR_TOPOLOGY_UNKNOWN, (name,), name)
         if demand.topology is None or not has_levels(demand.topology, self._capacity.levels(name)):
-            return Mismatch(sentences.flavor_lacks_level(name), name)
+            return Mismatch(Cause.FLAVOR_LACKS_LEVEL, (name,), name)
         return None
 
     def is_topology_flavor(self, flavor: str) -> bool:

@@ -1,0 +1,330 @@
+"""What a scheduler or a quota controller wrote into a condition or an event, read back into codes.
+
+The catalogues of sentences, backwards, and the only place that does so: the pattern of each sentence is made
+from the function that says it. What is in no catalogue is `NOT_UNDERSTOOD`, with its text.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, lru_cache
+from itertools import product
+from typing import NamedTuple
+
+from reprieve.explain.sentences import answers
+from reprieve.placement import Code, device_texts, filter_texts, group_texts, volume_texts
+from reprieve.preemption import preemption_texts
+from reprieve.quota import Cause, quota_texts
+from reprieve.scheduler import scheduler_texts
+
+Said = str | Callable[..., str]
+
+
+def obstacle(pod_set: str, what: str) -> str:
+    return quota_texts.no_flavors([(pod_set, [what])])
+
+
+def excluding(text: str, nodes: int, why: str) -> str:
+    return quota_texts.with_excluded_nodes(text, nodes, [why])
+
+
+def layer(topology: str, level: str, fit: int, needed: int) -> str:
+    return quota_texts.layers_do_not_fit(topology, [(level, fit, needed)])
+
+
+AROUND: dict[Said, tuple[int, ...]] = {
+    preemption_texts.preempts_for_pod: (0,),
+    preemption_texts.preempts_for_group: (0,),
+    preemption_texts.group_preemption_refused: (0, 1),
+    preemption_texts.preemption_refused: (0, 1),
+    preemption_texts.preemption_not_reached: (0,),
+    filter_texts.refused_before_nodes: (1,),
+    preemption_texts.devices_refused: (0,),
+    group_texts.unschedulable: (0,),
+    group_texts.no_domain_available: (1,),
+    group_texts.child_failed: (0,),
+    quota_texts.pending_preemption: (0,),
+    obstacle: (1,),
+    quota_texts.cannot_admit: (0,),
+    excluding: (0, 2),
+    quota_texts.previously: (0,),
+}
+"""Sentences that hold others, and which of their values those are. The first that matches counts."""
+ALONE: tuple[Said, ...] = (
+    # All nodes together, and what preemption found.
+    filter_texts.NO_NODES,
+    preemption_texts.device_filter_failed,
+    preemption_texts.NO_VICTIMS,
+    preemption_texts.NO_VICTIMS_FOR_POD,
+    preemption_texts.NOT_HELPFUL,
+    preemption_texts.NEVER_PREEMPTS,
+    preemption_texts.VICTIM_IS_TERMINATING,
+    preemption_texts.ONGOING,
+    # Pods and groups that are not tried, and groups that are not placed.
+    preemption_texts.GATED,
+    preemption_texts.TOO_FEW_PODS,
+    preemption_texts.group_is_missing,
+    preemption_texts.below_quorum,
+    preemption_texts.parent_is_missing,
+    preemption_texts.schedulers_differ,
+    preemption_texts.priority_differs,
+    preemption_texts.POLICY_DIFFERS_FROM_GROUP,
+    preemption_texts.POLICIES_DIFFER,
+    group_texts.UNSCHEDULABLE,
+    group_texts.cannot_reach_minimum,
+    group_texts.below_minimum,
+    group_texts.NO_PLACEMENTS,
+    group_texts.NOTHING_ASSIGNED,
+    group_texts.pod_is_in_no_domain,
+    group_texts.pods_are_in_several_domains,
+    # Our scheduler: what it waits for.
+    scheduler_texts.has_scheduling_gates,
+    scheduler_texts.waits_for_group,
+    scheduler_texts.waits_for_pods,
+    scheduler_texts.needs_pods,
+    scheduler_texts.waits_for_leaving_pods,
+    scheduler_texts.FORMER_PODS_LEAVE,
+    scheduler_texts.OLD_LINK,
+    scheduler_texts.waits_for_victims,
+    scheduler_texts.VICTIMS_OF_THE_TREE,
+    scheduler_texts.kept_free,
+    scheduler_texts.pauses_until,
+    scheduler_texts.binding_failed,
+    scheduler_texts.bound_pods_stay,
+    scheduler_texts.bound_pods_are_released,
+    scheduler_texts.lacks_pods,
+    scheduler_texts.MISSING_PODS_DO_NOT_EXIST,
+    scheduler_texts.GROUP_LAPSED,
+    scheduler_texts.group_mismatch,
+    scheduler_texts.job_not_seen,
+    scheduler_texts.job_names_no_queue,
+    scheduler_texts.pod_without_workload,
+    scheduler_texts.owner_without_workload,
+    scheduler_texts.workload_not_admitted,
+    scheduler_texts.pod_got_no_quota,
+    scheduler_texts.too_many_claim_quota,
+    scheduler_texts.more_pods_than_admitted,
+    # Quota: how a cycle ended, and what is in the way in a flavor.
+    quota_texts.quota_is_used,
+    quota_texts.more_than_quota,
+    quota_texts.flavors_failed,
+    quota_texts.GATED,
+    quota_texts.DEFERRED,
+    quota_texts.OVERLAPPING,
+    quota_texts.NO_LONGER_FITS,
+    quota_texts.no_replacement_node,
+    quota_texts.decision_failed,
+    quota_texts.not_tried_yet,
+    quota_texts.stale_domain,
+    quota_texts.no_replacement_found,
+    quota_texts.no_domains,
+    quota_texts.topology_is_full,
+    layer,
+    quota_texts.excluded_by_taint,
+    quota_texts.excluded_by_selector,
+    quota_texts.excluded_by_affinity,
+    quota_texts.excluded_by_domain,
+    quota_texts.excluded_by_resource,
+    quota_texts.preempted,
+)
+"""All others beside the objections of filters and the causes of quota. Each sentence is its own code."""
+NOT_UNDERSTOOD: Said = ""
+"""The code of what is in no catalogue. The value is the text."""
+
+
+class Reading(NamedTuple):
+    code: Code | Cause | Said
+    values: tuple[str, ...] = ()
+
+
+FAILURES: tuple[Said, ...] = (
+    volume_texts.no_binding_mode,
+    volume_texts.selector_is_invalid,
+    volume_texts.volumes_cannot_be_counted,
+    device_texts.empty_selector,
+    device_texts.no_class_named,
+    device_texts.class_not_found,
+    device_texts.unsupported_mode,
+    device_texts.empty_constraint,
+    device_texts.selector_does_not_compile,
+    device_texts.selector_fails,
+    device_texts.too_many_devices,
+    device_texts.pool_is_incomplete,
+    device_texts.timed_out,
+    device_texts.capacity_cannot_be_checked,
+    device_texts.constraint_forbids,
+)
+"""Filters that cannot tell: `Code.ATTEMPT_FAILS`, with the sentence as its value."""
+
+
+@lru_cache(maxsize=1024)
+def read(message: str) -> tuple[Reading, ...]:
+    """All that a message says. What is not understood is in it with its text, next to what is."""
+    return tuple(_read_one(message) or _read_one(message, partly=True) or _read_list(message))
+
+
+def is_understood(readings: tuple[Reading, ...]) -> bool:
+    return all(each.code != NOT_UNDERSTOOD for each in readings)
+
+
+def not_understood(messages: Iterable[str]) -> list[str]:
+    """The parts of messages that are in no catalogue, once each."""
+    found = (each for message in messages for each in read(message))
+    return list(dict.fromkeys(each.values[0] for each in found if each.code == NOT_UNDERSTOOD))
+
+
+def _read_one(text: str, *, partly: bool = False) -> list[Reading]:
+    """The text as one sentence; empty where it is none. `partly`: not all sentences in it need be known."""
+    for code in _codes():
+        for pattern in patterns(said_by(code)):
+            match = pattern.fullmatch(text)
+            if match is None:
+                continue
+            values = _values(match)
+            inner = (values[at] for at in _inner(code))
+            readings = tuple(each for value in inner if value for each in read(value))
+            known = [each for each in readings if each.code != NOT_UNDERSTOOD]
+            if is_understood(readings) or (partly and (known or code == filter_texts.refused_before_nodes)):
+                return [*readings, Reading(code, values)]
+    for said in FAILURES:
+        if any(pattern.fullmatch(text) for pattern in patterns(said)):
+            return [Reading(Code.ATTEMPT_FAILS, (text,))]
+    return []
+
+
+_COUNT = re.compile(r"\d+ ")
+_SEPARATOR = re.compile(r"(, |; )")
+
+
+def _read_list(text: str) -> Iterator[Reading]:
+    """Sentences one after the other, each the shortest that is one, perhaps after a number of nodes."""
+    parts = _SEPARATOR.split(text)
+    start, unknown = 0, ""
+    while start < len(parts):
+        for end in range(start + 1, len(parts) + 1, 2):
+            piece = "".join(parts[start:end])
+            whole = start == 0 and end >= len(parts)
+            found = [] if whole else _read_one(piece)
+            found = found or _read_one(_COUNT.sub("", piece, count=1) if _COUNT.match(piece) else "")
+            if found:
+                if unknown:
+                    yield Reading(NOT_UNDERSTOOD, (unknown,))
+                yield from found
+                start, unknown = end + 1, ""
+                break
+        else:
+            separator = parts[start - 1] if unknown else ""
+            unknown += separator + parts[start]
+            start += 2
+    if unknown:
+        yield Reading(NOT_UNDERSTOOD, (unknown,))
+
+
+def said_by(code: Code | Cause | Said) -> Said:
+    return code.said if isinstance(code, Code | Cause) else code
+
+
+def _inner(code: Code | Cause | Said) -> tuple[int, ...]:
+    return () if isinstance(code, Code | Cause) else AROUND.get(code, ())
+
+
+@cache
+def _codes() -> tuple[Code | Cause | Said, ...]:
+    return tuple(each for each in (*AROUND, *ALONE, *Code, *Cause) if each not in QUOTES)
+
+
+QUOTES = frozenset[Code | Cause | Said](
+    {Code.ATTEMPT_FAILS, Cause.REQUEST_UNREADABLE, Cause.UNREADABLE_AMOUNT}
+)
+"""Their sentences are nothing but values, and any text would do."""
+
+
+# --- patterns -----------------------------------------------------------------------------------------------
+
+_WORD = "Zq{}qZ"
+_NUMBERS = 1_000_003
+"""So far apart are the numbers that are filled in; what a sentence computes from them is as long."""
+_COMPUTED = re.compile(r"\d{4,}")
+
+
+@cache
+def patterns(said: Said) -> tuple[re.Pattern[str], ...]:
+    """What a sentence reads like, whatever is filled in; several where it has several forms."""
+    if isinstance(said, str):
+        return (re.compile(re.escape(said)),)
+    names = list(inspect.signature(said).parameters.values())
+    found: list[re.Pattern[str]] = []
+    for sample in product(*(_samples(each, at) for at, each in enumerate(names))):
+        positional = [v for v, each in zip(sample, names, strict=True) if each.kind is not each.KEYWORD_ONLY]
+        keywords = {
+            each.name: v for v, each in zip(sample, names, strict=True) if each.kind is each.KEYWORD_ONLY
+        }
+        text = said(*positional, **keywords)
+        if text and not any(each.fullmatch(text) for each in found):
+            found.append(_pattern(text, len(names)))
+    return tuple(found)
+
+
+def _samples(parameter: inspect.Parameter, at: int) -> tuple[object, ...]:
+    kind, word, number = str(parameter.annotation), _WORD.format(at), _NUMBERS * (at + 3)
+    if "bool" in kind:
+        return True, False
+    if "Sequence" in kind or "Iterable" in kind:
+        return [word], []
+    if "int" in kind:
+        return number, 1, 0
+    return word, ""
+
+
+def _pattern(text: str, values: int) -> re.Pattern[str]:
+    pattern = re.escape(text)
+    for at in range(values):
+        number = str(_NUMBERS * (at + 3))
+        sample, shape = (number, r"[^\s,;()]+?") if number in pattern else (_WORD.format(at), ".*?")
+        pattern = pattern.replace(sample, f"(?P<v{at}>{shape})", 1).replace(sample, f"(?P=v{at})")
+    return re.compile(_COMPUTED.sub(r"\\d+", pattern), re.DOTALL)
+
+
+def _values(match: re.Match[str]) -> tuple[str, ...]:
+    found = match.groupdict()
+    last = max((int(name[1:]) for name in found), default=-1)
+    return tuple(found.get(f"v{at}") or "" for at in range(last + 1))
+
+
+# --- for people ---------------------------------------------------------------------------------------------
+
+
+def in_plain_words(message: str) -> str:
+    """A message that has to be kube-scheduler's own in a condition."""
+    for said in (group_texts.cannot_reach_minimum, group_texts.below_minimum):
+        (pattern,) = patterns(said)
+        message = pattern.sub(_gang, message)
+    joint = preemption_texts.group_preemption_refused("", "")
+    return message.replace(joint, answers.EVEN_WITH_PREEMPTION)
+
+
+def _gang(match: re.Match[str]) -> str:
+    return answers.too_few_at_once(*map(int, match.groups()))
+
+
+# --- preemptions --------------------------------------------------------------------------------------------
+
+_EVENT = re.compile(r"^Preempted by .*? on node (?P<node>[^\s:]+)(?:: (?P<why>.*))?$", re.DOTALL)
+_WORKLOAD = re.compile(r"accommodate a workload \(UID: (?P<uid>[^,)]+)")
+
+
+class Preemption(NamedTuple):
+    node: str
+    why: str
+
+
+def read_preemption(event: str) -> Preemption:
+    """An event on a pod; kube-scheduler gives no reason. Another text is the reason itself."""
+    match = _EVENT.match(event)
+    return Preemption(match["node"], match["why"] or "") if match else Preemption("", event)
+
+
+def preemptor_uid(message: str) -> str:
+    """Of the workload that another one made way for; empty where the message names none."""
+    match = _WORKLOAD.search(message)
+    return match["uid"] if match else ""
