@@ -103,7 +103,7 @@ def main(options: argparse.Namespace) -> int:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python tools/steady.py", description=__doc__)
-    parser.add_argument("selection", nargs="...", help="files, folders and options of pytest; after our own options")
+    parser.add_argument("selection", nargs="...", help="pytest's files and options, after our own")
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--busy", type=int, default=10, help="so many of them with busy cores")
     parser.add_argument("--seed", type=int, default=0, help="the first run's seed is one more, and so on")

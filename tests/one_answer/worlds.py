@@ -80,9 +80,10 @@ def _nodes(drawing: _Drawing) -> list[Document]:
                 zone=choices.one_of(("a", "b")),
                 labels=labels,
                 status={"conditions": [{"type": "Ready", "status": "True"}]},
-                **({"taints": taints} if taints else {}),
             )
         )
+        if taints:
+            nodes[-1]["spec"] = {**nodes[-1].get("spec", {}), "taints": taints}
     return nodes
 
 
@@ -95,7 +96,7 @@ def _classes(drawing: _Drawing) -> list[Document]:
 
 def _running(drawing: _Drawing, nodes: list[Document]) -> list[Document]:
     """Pods that fill a part of the nodes."""
-    choices, found = drawing.choices, []
+    choices, found = drawing.choices, list[Document]()
     for node in nodes:
         left = int(node["status"]["allocatable"]["cpu"])
         for _ in range(choices.number(0, 3)):
@@ -308,7 +309,7 @@ def _job(drawing: _Drawing, spec: Document, queued: bool) -> Document:
         body["parallelism"] = 0
     if drawing.part("suspended", 4):
         body["suspend"] = True
-    made = {"apiVersion": "batch/v1", "kind": "Job", "metadata": _meta("x"), "spec": body}
+    made: Document = {"apiVersion": "batch/v1", "kind": "Job", "metadata": _meta("x"), "spec": body}
     if queued and count > 1 and drawing.part("partial admission", 15):
         made["metadata"]["annotations"] = {"kueue.x-k8s.io/job-min-parallelism": "1"}
     return made

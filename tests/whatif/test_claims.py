@@ -19,7 +19,7 @@ TEMPLATE = {
         "spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu"}}]}},
     },
 }
-ASKS: Document = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "one-gpu"}]}
+ASKS: dict[str, Any] = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "one-gpu"}]}
 
 
 def gpus(where: str, count: int) -> Document:
@@ -61,7 +61,7 @@ def test_pods_of_a_job_that_share_a_claim_follow_its_devices() -> None:
         "apiVersion": "resource.k8s.io/v1",
         "spec": TEMPLATE["spec"]["spec"],
     }
-    shared = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "shared"}]}
+    shared: dict[str, Any] = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "shared"}]}
     given = [node("n"), node("m"), CLASS, gpus("n", 1), gpus("m", 1), claim, training(3, **shared)]
     plan: Any = reprieve.plan(given, "job/default/train")
     assert len(set(plan.placements.values())) == 1

@@ -96,7 +96,7 @@ def test_a_job_inside_another_is_planned_with_it() -> None:
 def test_a_suspended_job_is_planned_for_the_moment_when_it_starts() -> None:
     suspended = batch_job("a")
     suspended["spec"]["suspend"] = True
-    plan = reprieve.plan([node("n", 4), suspended], "job/ml/a")
+    plan: Any = reprieve.plan([node("n", 4), suspended], "job/ml/a")
     assert plan.outcome == "gated"
     why = jobs.is_suspended("spec.suspend")
     assert plan.reasons[0] == sentences.does_not_start(Reference("Job", "ml", "a"), why)

@@ -76,6 +76,7 @@ def explain(
     answer = EXPLAINERS[named.kind](named, evidence.with_objects(stored.documents), config, now)
     if named in stored.refused and answer.state == "waiting":
         answer.waits_for.insert(0, refused_by_a_server(target, stored.refused[named]))
+        answer.would_help, answer.remedies = [], []  # no node helps a pod that is not created
     answer.would_help = [line for line in answer.would_help if line not in answer.waits_for]
     answer.not_shown.extend(evidence.not_shown)
     if answer.state in ("gone", "unknown") and (meant := suggestions(named, evidence)):

@@ -12,14 +12,18 @@ from reprieve.explain.evidence import Evidence, key_of
 from reprieve.explain.reading import in_plain_words, not_understood
 from reprieve.explain.sentences import advice as advised
 from reprieve.explain.sentences import answers
+from reprieve.jobs import queue_of
 from reprieve.objects import (
     Document,
     Reference,
+    ReprieveError,
     condition_of,
+    document_of,
     group_key,
     has_condition,
     well_known,
 )
+from reprieve.whatif import grant
 
 LEAVING_SHOWN = 10
 
@@ -76,7 +80,7 @@ def _advice(
     gates = (pod.get("spec") or {}).get("schedulingGates") or ()
     held = any(gate.get("name") == well_known.ADMISSION_GATE for gate in gates)
     if not held and condition_of(pod, well_known.POD_SCHEDULED).get("reason") != well_known.WAITING_FOR_QUOTA:
-        return advice(unit, evidence, config, now)
+        return _before_quota(unit, evidence, config, now)
     workload = _workload_of(unit, pod, evidence)
     if workload is None:
         return Advice([advised.QUOTA_FIRST])
@@ -85,6 +89,34 @@ def _advice(
     found = advice(Reference.of("Workload", key_of(workload)), evidence, config, now)
     lines = [advised.QUOTA_FIRST, advised.waits_for_workload(key_of(workload)), *found.lines]
     return Advice(lines, found.remedies, found.facts)
+
+
+def _before_quota(
+    unit: Reference, evidence: Evidence, config: Mapping[str, Any] | None, now: datetime
+) -> Advice:
+    """For a unit without a gate. In a queue it gets one: quota is decided first, as in a plan, and it starts
+    on the nodes of its flavors."""
+    members = [each for each in evidence.of_kind("Pod") if _is_of(each, unit)]
+    own = evidence.find(unit.kind, unit.key)
+    if evidence.partial or not any(queue_of(each) for each in (*members, *([own] if own else []))):
+        return advice(unit, evidence, config, now)
+    try:
+        granted = grant(
+            evidence.objects, evidence.objects, unit, {"main": members}, Configuration.load(config), now
+        )
+    except ReprieveError as error:
+        return Advice([advised.no_plan(str(error))])
+    if granted is None:
+        return advice(unit, evidence, config, now)
+    if not granted.refusal:
+        return advice(unit, evidence.with_objects([*map(document_of, granted.documents)]), config, now)
+    asked = evidence.with_objects([*evidence.objects, *granted.asked])
+    found = advice(Reference.read(granted.asked[0]), asked, config, now)
+    return Advice(found.lines, found.remedies, [granted.refusal, *found.facts])
+
+
+def _is_of(pod: Document, unit: Reference) -> bool:
+    return Reference.read(pod) == unit or (unit.kind == "PodGroup" and group_key(pod) == unit.key)
 
 
 def _workload_of(unit: Reference, pod: Document, evidence: Evidence) -> Document | None:

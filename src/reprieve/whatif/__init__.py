@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from reprieve.whatif.carrying_out import After
     from reprieve.whatif.completing import Complete
     from reprieve.whatif.fleet import FleetPlan
+    from reprieve.whatif.granted import Grant
     from reprieve.whatif.jobs import JobPlan
     from reprieve.whatif.quota import Admissions
 
@@ -51,6 +52,7 @@ __all__ = [
     "compare",
     "complete",
     "does_not_start",
+    "grant",
     "no_priority_class",
     "notes_about",
     "overlay",
@@ -225,6 +227,20 @@ def no_priority_class(name: str, known: Collection[str], for_: Reference, path: 
     from reprieve.whatif.pods import no_priority_class
 
     return no_priority_class(name, known, for_, path)
+
+
+def grant(
+    given: Sequence[Document | Source],
+    documents: Sequence[Document | Source],
+    target: Reference,
+    pods: Mapping[str, Sequence[Document]],
+    config: Configuration,
+    now: datetime,
+) -> "Grant | None":
+    """What the queue of a target gives its `pods`; None where it asks for no quota, or no queue is there."""
+    from reprieve.whatif.granted import grant
+
+    return grant(given, documents, target, pods, config, now)
 
 
 def notes_about(

@@ -41,6 +41,8 @@ class Grant(NamedTuple):
     victims: tuple[Victim, ...]
     """Pods of Workloads that lose their quota."""
     notes: list[str]
+    asked: list[Document]
+    """The Workloads that the target asks with, as the quota controller would make them."""
 
     @property
     def refusal(self) -> str:

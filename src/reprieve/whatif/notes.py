@@ -11,12 +11,15 @@ from reprieve.jobs import has_pod_template
 from reprieve.objects import (
     Document,
     Ignored,
+    Reference,
     ReprieveError,
     Source,
+    document_of,
     doubts,
     given,
     ignored,
     kind_key,
+    owners_of,
     unknown_fields,
     well_known,
 )
@@ -142,6 +145,10 @@ def take_notes(
     everything, planned = list(objects), [*map(id, jobs)]
     sources = given(everything)
     others = [each for each in sources if id(each.document) not in planned]
+    if any(kind_key(each.document) not in reading.kinds for each in others):
+        # A job whose pods are among the objects is there with its pods.
+        made = {owner for each in everything for owner in owners_of(document_of(each))}
+        others = [each for each in others if Reference.read(each.document) not in made]
     left = tuple(
         msgspec.structs.replace(each, why=reasons.get((each.api_version, each.kind), each.why))
         for each in _explained(ignored(others, reading.kinds, reading.instead), others, reading)

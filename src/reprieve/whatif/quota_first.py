@@ -132,6 +132,7 @@ def _grant(
         left_out,
         _victims(documents, evicted),
         notes,
+        [each.workload for each in own.asking],
     )
 
 
