@@ -28,7 +28,7 @@ from reprieve.explain.sentences import answers
 from reprieve.explain.suggest import suggestions
 from reprieve.explain.trees import explain_tree
 from reprieve.jobs import JobKinds
-from reprieve.objects import Reference
+from reprieve.objects import Reference, document_of
 
 __all__ = [
     "Evidence",
@@ -73,7 +73,11 @@ def explain(
     """The story of one object, from the evidence alone. `ahead`: of what waits also when it starts."""
     named = parse_target(target)
     stored = complete(evidence.objects, now)
-    answer = EXPLAINERS[named.kind](named, evidence.with_objects(stored.documents), config, now)
+    there = [*map(document_of, stored.documents)]
+    if stored.refused:
+        absent = stored.refused.keys() - {named}
+        there = [each for each in there if Reference.read(each) not in absent]
+    answer = EXPLAINERS[named.kind](named, evidence.with_objects(there), config, now)
     if named in stored.refused and answer.state == "waiting":
         answer.waits_for.insert(0, refused_by_a_server(target, stored.refused[named]))
         answer.would_help, answer.remedies = [], []  # no node helps a pod that is not created

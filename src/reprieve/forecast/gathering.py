@@ -28,7 +28,7 @@ from reprieve.forecast.reading import (
 )
 from reprieve.forecast.run_times import History, Likeness, RunTime, run_time
 from reprieve.forecast.situation import NO_WORKLOAD, Owner, Refused, Situation, Unit, moment
-from reprieve.jobs import RUNTIMES, Expansion, one_run, queue_of
+from reprieve.jobs import RUNTIMES, one_run, queue_of
 from reprieve.objects import (
     MOST_PODS,
     Document,
@@ -36,13 +36,10 @@ from reprieve.objects import (
     ObjectMeta,
     Pod,
     PodGroup,
-    PriorityClass,
-    PriorityClasses,
     Reference,
     Source,
     Workload,
     document_of,
-    effective_priority,
     find_condition,
     group_key,
     kind_key,
@@ -50,7 +47,7 @@ from reprieve.objects import (
     well_known,
 )
 from reprieve.records import Run
-from reprieve.whatif import BOTH, complete, no_priority_class, take_notes
+from reprieve.whatif import BOTH, complete, refuse_missing_classes, take_notes
 
 _TEMPLATES = (well_known.SCHEDULING_API, "Workload")
 """Of the same name as what waits for quota, and something else."""
@@ -101,29 +98,10 @@ def gather(
         ignored=left.ignored,
         documents=documents,
     )
-    _refuse_unknown_classes(situation, wanted, population.expansions)
-    return situation
-
-
-def _refuse_unknown_classes(
-    situation: Situation, wanted: Iterable[Reference], expansions: Mapping[Reference, Expansion]
-) -> None:
-    """Of what is asked about; others with an unknown class have a note."""
-    given = [each for each in situation.objects if isinstance(each, PriorityClass)]
-    classes = PriorityClasses(given)
-    known = {*well_known.SYSTEM_CLASSES, *(each.name for each in given)}
     for target in wanted:
-        if target in expansions:
-            job = expansions[target]
-            for name in job.class_names():
-                if name not in known:
-                    raise no_priority_class(name, [each.name for each in given], target, job.class_path(name))
-        for unit in (situation.units[number] for number in situation.units_of(target)):
-            if not unit.waits or not unit.pods or (unit.group is not None and unit.group.parent_key):
-                continue  # it has its priority already, its workload says it, or the root of its tree
-            spec = unit.pods[0].spec if unit.group is None else unit.group.spec
-            if name := effective_priority(spec, classes).missing:
-                raise no_priority_class(name, [each.name for each in given], target, "spec.priorityClassName")
+        if target in population.expansions or target.kind in ("Pod", "PodGroup"):
+            refuse_missing_classes(target, documents, population.expansions.get(target))
+    return situation
 
 
 def _refusals(

@@ -55,7 +55,7 @@ class Verdict:
         victims = self._victims(at_once=at_once)
         whole = self._span(self._last)
         refused = self._situation.refusals.get(self._target)
-        if refused is not None:
+        if refused is not None and self._target.kind != "PodGroup":  # which starts with the pods that exist
             whole = Span(median=None, low=None, high=None)
         partly = at_once and (whole.median is None or whole.median > AT_ONCE)
         if partly:

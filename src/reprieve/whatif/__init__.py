@@ -30,6 +30,7 @@ from reprieve.whatif.sentences import does_not_start, starts_smaller
 
 if TYPE_CHECKING:
     from reprieve.cluster import Cluster
+    from reprieve.jobs import Expansion
     from reprieve.preemption import Plan
     from reprieve.quota import QuotaPlan
     from reprieve.whatif.carrying_out import After
@@ -53,13 +54,13 @@ __all__ = [
     "complete",
     "does_not_start",
     "grant",
-    "no_priority_class",
     "notes_about",
     "overlay",
     "parse_target",
     "plan",
     "plan_everything",
     "plan_fleet",
+    "refuse_missing_classes",
     "starts_smaller",
     "take_notes",
     "targets",
@@ -222,11 +223,11 @@ def admit(
     return admit_all(objects_in(objects), Configuration.load(config), _moment(now), max_cycles, deletions)
 
 
-def no_priority_class(name: str, known: Collection[str], for_: Reference, path: str) -> InvalidObject:
+def refuse_missing_classes(for_: Reference, objects: Objects, expansion: "Expansion | None" = None) -> None:
     """An error for the target of a question: without its class its priority would be a guess."""
-    from reprieve.whatif.pods import no_priority_class
+    from reprieve.whatif.pods import refuse_missing_classes
 
-    return no_priority_class(name, known, for_, path)
+    refuse_missing_classes(for_, objects, expansion)
 
 
 def grant(

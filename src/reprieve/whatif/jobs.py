@@ -41,7 +41,7 @@ from reprieve.whatif.pods import (
     cluster_of,
     completed_objects,
     keep_nominations,
-    refuse_missing_class,
+    refuse_missing_classes,
     refuse_old_links,
     refuse_unknown_class,
 )
@@ -104,8 +104,7 @@ def plan_job(
         strange = dict.fromkeys([*notes.unknown, *_unknown_fields(source, expansion)])
         notes = notes._replace(unknown=[*strange])
     refuse_old_links(pod for pods in expansion.pods.values() for pod in pods)
-    for name in expansion.class_names():
-        refuse_missing_class(name, documents, for_, expansion.class_path(name))
+    refuse_missing_classes(for_, documents, expansion)
     granted = grant(documents, expanded, for_, expansion.pods, config, now)
     completed = completed_objects(expanded if granted is None else granted.documents, missing, now)
     own = {id(pod) for pods in expansion.pods.values() for pod in pods}

@@ -8,7 +8,7 @@ import msgspec
 from reprieve.admission import Completed, complete, refused_by_a_server
 from reprieve.cluster import NOWHERE, Cluster, ticks, unknown_class
 from reprieve.config import Configuration
-from reprieve.jobs import queue_of
+from reprieve.jobs import Expansion, queue_of
 from reprieve.objects import (
     OLD_POD_LINK,
     CompositePodGroup,
@@ -62,13 +62,9 @@ def plan_unit(
     notes = take_notes(documents, BOTH if any(map(queue_of, mine)) else NODES)
     pods = [each for each in mine if each.get("kind") == "Pod"]
     refuse_old_links(pods)
+    refuse_missing_classes(for_, documents)
     granted = grant(documents, documents, for_, {"main": pods}, config, now)
     told = (*missing, *notes.sentences)
-    if granted is not None:
-        for each in mine:
-            if Reference.read(each) == for_:
-                name = str((each.get("spec") or {}).get("priorityClassName") or "")
-                refuse_missing_class(name, documents, for_)
     if granted is not None and (why := granted.refusal):
         text = does_not_start(for_, why)
         return _impossible(for_, why, (text, *told), config, notes.ignored), lambda: documents
@@ -269,20 +265,30 @@ def check(each: Object) -> None:
 def refuse_unknown_class(cluster: Cluster, for_: Reference) -> None:
     """Without the class that the unit names its priority is not known, and an answer would be a guess."""
     if found := unknown_class(cluster, for_):
-        raise no_priority_class(found, cluster.priorities.number_of, for_)
+        raise _no_priority_class(found, cluster.priorities.number_of, for_)
 
 
-def refuse_missing_class(
-    name: str, documents: Iterable[Document | Source], for_: Reference, path: str = "spec.priorityClassName"
+def refuse_missing_classes(
+    for_: Reference, objects: Iterable[Document | Source], expansion: Expansion | None = None
 ) -> None:
-    """The same before quota is decided, to which a class that does not exist is a reason to refuse."""
-    given = [each for each in map(document_of, documents) if kind_key(each) == _PRIORITY_CLASS]
-    known = [Reference.read(each).name for each in given]
-    if name and name not in {*known, *well_known.SYSTEM_CLASSES}:
-        raise no_priority_class(name, known, for_, path)
+    """The same before anything is decided: without its class quota and the API server would refuse it.
+
+    `expansion`: of a job. What a server has stored has its priority.
+    """
+    documents = [*map(document_of, objects)]
+    if expansion is not None:
+        named = [(name, expansion.class_path(name)) for name in expansion.class_names()]
+    else:
+        specs = [each.get("spec") or {} for each in documents if Reference.read(each) == for_]
+        names = (each.get("priorityClassName") for each in specs if each.get("priority") is None)
+        named = [(name, "spec.priorityClassName") for name in names if name]
+    known = [Reference.read(each).name for each in documents if kind_key(each) == _PRIORITY_CLASS]
+    for name, path in named:
+        if name not in {*known, *well_known.SYSTEM_CLASSES}:
+            raise _no_priority_class(name, known, for_, path)
 
 
-def no_priority_class(
+def _no_priority_class(
     name: str, known: Collection[str], for_: Reference, path: str = "spec.priorityClassName"
 ) -> InvalidObject:
     """`known`: the classes among the objects."""
