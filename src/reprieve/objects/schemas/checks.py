@@ -26,7 +26,7 @@ class Walk:
         if shape == "object" and isinstance(value, dict):
             fields = node.fields
             for name, item in value.items():
-                child = fields.get(name)
+                child = fields.get(name, node.item)
                 if child is None:
                     if not node.open:
                         self.unknown(value, name, node, f"{path}.{name}" if path else str(name))
@@ -35,14 +35,13 @@ class Walk:
             self.members(value, node, path)
         elif shape == "scalar":
             self.scalar(value, node, path)
-        elif not isinstance(value, list if shape == "list" else dict):
+        elif shape == "list" and isinstance(value, list):
+            if node.item is not None and (scalars or node.item.shape != "scalar"):
+                for index, item in enumerate(value):
+                    self.look(item, node.item, f"{path}[{index}]")
+        elif shape == "list" or not isinstance(value, dict):
             self.misfit(value, "list" if shape == "list" else "object", path)
-        elif node.item is None or (node.item.shape == "scalar" and not scalars):
-            return
-        elif shape == "list":
-            for index, item in enumerate(value):
-                self.look(item, node.item, f"{path}[{index}]")
-        else:
+        elif node.item is not None and (scalars or node.item.shape != "scalar"):
             for key, item in value.items():
                 self.look(item, node.item, f"{path}[{key}]" if self.names_keys else f"{path}.{key}")
 
