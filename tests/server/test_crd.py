@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reprieve.objects import schemas
 from reprieve.server.custom_resources import definitions, structural
 from reprieve.server.custom_resources.definitions import problems, resources_of
 from reprieve.server.errors import ApiError
@@ -190,6 +191,9 @@ def test_defaults_fill_what_is_missing_also_inside_lists() -> None:
     assert [item["on"] for item in doc["spec"]["items"]] == [True, False]
 
 
+FIELDS = structural.fields_of(SCHEMA)
+
+
 def test_pruning_removes_what_nobody_knows_and_spares_what_is_free() -> None:
     doc = {
         "apiVersion": "x/v1",
@@ -198,8 +202,8 @@ def test_pruning_removes_what_nobody_knows_and_spares_what_is_free() -> None:
         "stray": 1,
         "spec": {"size": 1, "stray": {"deep": 1}, "free": {"kept": 1}, "items": [{"key": "a", "stray": 1}]},
     }
-    assert structural.unknown_paths(doc, SCHEMA) == ["stray", "spec.stray", "spec.items[0].stray"]
-    structural.prune(doc, SCHEMA)
+    assert schemas.unknown_fields(doc, FIELDS) == ["stray", "spec.stray", "spec.items[0].stray"]
+    schemas.drop_unknown(doc, FIELDS)
     assert set(doc) == {"apiVersion", "kind", "metadata", "spec"}
     assert doc["spec"] == {"size": 1, "free": {"kept": 1}, "items": [{"key": "a"}]}
 
@@ -219,13 +223,13 @@ values = st.recursive(
 @given(values)
 def test_no_document_makes_it_stumble_and_pruning_twice_changes_nothing(value: Any) -> None:
     doc = {"spec": value}
-    structural.prune(doc, SCHEMA)
+    schemas.drop_unknown(doc, FIELDS)
     once = copy.deepcopy(doc)
-    structural.prune(doc, SCHEMA)
+    schemas.drop_unknown(doc, FIELDS)
     assert doc == once
     structural.apply_defaults(doc, SCHEMA)
     structural.validate(doc, SCHEMA)
-    assert structural.unknown_paths(doc, SCHEMA) == []
+    assert schemas.unknown_fields(doc, FIELDS) == []
 
 
 @given(values)

@@ -6,6 +6,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -237,5 +238,6 @@ def _count(reasons: Counter[Reason], reason: Reason, number: int) -> None:
         reasons[reason] += number
 
 
+@lru_cache(maxsize=1024)
 def _insufficient(resource: str) -> Reason:
     return Reason(Code.INSUFFICIENT, (resource,))

@@ -1,4 +1,8 @@
-"""Documents against schemas: which fields are unknown, which values have the wrong type."""
+"""One walk over a document and the schema of its kind; what a check looks for is a subclass.
+
+Here: which fields are unknown, which values have the wrong type, in the words of an API server.
+`validation.fields` says it to people.
+"""
 
 import re
 from typing import Any
@@ -7,45 +11,78 @@ from reprieve.objects.meta import Document
 from reprieve.objects.schemas.tree import SchemaNode
 
 
+class Walk:
+    """Nulls count as absent. Every method but `look` is for a subclass to say what it finds."""
+
+    scalars = True
+    """Whether values without anything inside are looked at: most of a document is that."""
+    names_keys = False
+    """Whether the path of a map's value is `path[key]`; otherwise it is `path.key`."""
+
+    def look(self, value: Any, node: SchemaNode, path: str) -> None:
+        shape, scalars = node.shape, self.scalars
+        if value is None or shape == "any":
+            return
+        if shape == "object" and isinstance(value, dict):
+            fields = node.fields
+            for name, item in value.items():
+                child = fields.get(name, node.item)
+                if child is None:
+                    if not node.open:
+                        self.unknown(value, name, node, f"{path}.{name}" if path else str(name))
+                elif scalars or child.shape != "scalar":
+                    self.look(item, child, f"{path}.{name}" if path else name)
+            self.members(value, node, path)
+        elif shape == "scalar":
+            self.scalar(value, node, path)
+        elif shape == "list" and isinstance(value, list):
+            if node.item is not None and (scalars or node.item.shape != "scalar"):
+                for index, item in enumerate(value):
+                    self.look(item, node.item, f"{path}[{index}]")
+        elif shape == "list" or not isinstance(value, dict):
+            self.misfit(value, "list" if shape == "list" else "object", path)
+        elif node.item is not None and (scalars or node.item.shape != "scalar"):
+            for key, item in value.items():
+                self.look(item, node.item, f"{path}[{key}]" if self.names_keys else f"{path}.{key}")
+
+    def scalar(self, value: Any, node: SchemaNode, path: str) -> None:
+        """A value where one without anything inside belongs."""
+
+    def misfit(self, value: Any, wanted: str, path: str) -> None:
+        """`wanted`: list or object."""
+
+    def unknown(self, holder: Document, name: str, node: SchemaNode, path: str) -> None:
+        """A field of an object that its schema does not have."""
+
+    def members(self, value: Document, node: SchemaNode, path: str) -> None:
+        """An object, once its fields were looked at."""
+
+
+class _Unknown(Walk):
+    scalars = False
+
+    def __init__(self) -> None:
+        self.found: list[tuple[Document, str, str]] = []
+        """(the object, the name of its field, the path)."""
+
+    def unknown(self, holder: Document, name: str, node: SchemaNode, path: str) -> None:  # noqa: ARG002
+        if name[:1] != "$":  # directives of a strategic merge patch are no fields
+            self.found.append((holder, name, path))
+
+
 def unknown_fields(document: Document, schema: SchemaNode) -> list[str]:
     """Paths of the fields that the schema does not have, as strict decoding names them: `spec.a[0].foo`."""
-    found: list[str] = []
-    _unknown(document, schema, "", found)
-    return found
+    walk = _Unknown()
+    walk.look(document, schema, "")
+    return [path for _, _, path in walk.found]
 
 
-def _unknown(value: Any, schema: SchemaNode, path: str, found: list[str]) -> None:
-    if schema.shape == "list" and isinstance(value, list) and schema.item is not None:
-        for index, item in enumerate(value):
-            _unknown(item, schema.item, f"{path}[{index}]", found)
-    elif schema.shape == "map" and isinstance(value, dict) and schema.item is not None:
-        if schema.item.shape != "scalar":
-            for name, item in value.items():
-                _unknown(item, schema.item, f"{path}.{name}", found)
-    elif schema.shape == "object" and isinstance(value, dict):
-        fields = schema.fields
-        for name, item in value.items():
-            child = fields.get(name)
-            where = f"{path}.{name}" if path else name
-            if child is not None:
-                if child.shape != "scalar":
-                    _unknown(item, child, where, found)
-            elif not schema.open and name[:1] != "$":  # directives of a strategic merge patch are no fields
-                found.append(where)
-
-
-def drop_unknown(value: Any, schema: SchemaNode) -> None:
+def drop_unknown(document: Document, schema: SchemaNode) -> None:
     """Take out of the document, in place, the fields that the schema does not have."""
-    if schema.shape in ("list", "map") and isinstance(value, list | dict) and schema.item is not None:
-        if schema.item.shape != "scalar":
-            for item in value.values() if isinstance(value, dict) else value:
-                drop_unknown(item, schema.item)
-    elif schema.shape == "object" and isinstance(value, dict):
-        for name in [n for n in value if n not in schema.fields and not schema.open and n[:1] != "$"]:
-            del value[name]
-        for name, child in schema.fields.items():
-            if child.shape != "scalar" and name in value:
-                drop_unknown(value[name], child)
+    walk = _Unknown()
+    walk.look(document, schema, "")
+    for holder, name, _ in walk.found:
+        del holder[name]
 
 
 _ACCEPTED: dict[str, tuple[type, ...]] = {
@@ -72,33 +109,24 @@ _SPELLINGS = {
 }
 
 
-def wrong_types(document: Document, schema: SchemaNode) -> list[tuple[str, Any, str]]:
-    """(path, value, expected type) for every value that does not fit its field. Null fits everywhere."""
-    found: list[tuple[str, Any, str]] = []
-    _mistyped(document, schema, "", found)
-    return found
+class _Mistyped(Walk):
+    def __init__(self) -> None:
+        self.found: list[tuple[str, Any, str]] = []
 
-
-def _mistyped(value: Any, schema: SchemaNode, path: str, found: list[tuple[str, Any, str]]) -> None:
-    if value is None or schema.shape == "any":
-        return
-    if schema.shape == "scalar":
-        accepted = _ACCEPTED.get(schema.scalar, (object,))
+    def scalar(self, value: Any, node: SchemaNode, path: str) -> None:
+        accepted = _ACCEPTED.get(node.scalar, (object,))
         # A bool is an int to Python but not to Kubernetes.
         if not isinstance(value, accepted) or (isinstance(value, bool) and bool not in accepted):
-            found.append((path, value, schema.scalar))
-        elif schema.scalar in _SPELLED and not _SPELLED[schema.scalar].fullmatch(str(value)):
-            found.append((path, value, _SPELLINGS[schema.scalar]))
-    elif schema.shape == "list":
-        if not isinstance(value, list):
-            found.append((path, value, "array"))
-        elif schema.item is not None:
-            for index, item in enumerate(value):
-                _mistyped(item, schema.item, f"{path}[{index}]", found)
-    elif not isinstance(value, dict):
-        found.append((path, value, "object"))
-    else:
-        for name, item in value.items():
-            child = schema.item if schema.shape == "map" else schema.fields.get(name)
-            if child is not None:
-                _mistyped(item, child, f"{path}.{name}" if path else name, found)
+            self.found.append((path, value, node.scalar))
+        elif node.scalar in _SPELLED and not _SPELLED[node.scalar].fullmatch(str(value)):
+            self.found.append((path, value, _SPELLINGS[node.scalar]))
+
+    def misfit(self, value: Any, wanted: str, path: str) -> None:
+        self.found.append((path, value, {"list": "array"}.get(wanted, wanted)))
+
+
+def wrong_types(document: Document, schema: SchemaNode) -> list[tuple[str, Any, str]]:
+    """(path, value, expected type) for every value that does not fit its field. Null fits everywhere."""
+    walk = _Mistyped()
+    walk.look(document, schema, "")
+    return walk.found

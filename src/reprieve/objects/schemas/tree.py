@@ -109,12 +109,12 @@ class SchemaNode:
     def child(self, name: str) -> SchemaNode:
         """The schema of one member of an object or map; `ANYTHING` where none is known."""
         if self.shape == "object":
-            return self.fields.get(name, ANYTHING)
+            return self.fields.get(name, self.item_schema)
         return self.item_schema if self.shape == "map" else ANYTHING
 
     @property
     def item_schema(self) -> SchemaNode:
-        """The schema of the items of a list or the values of a map."""
+        """The schema of the items of a list, the values of a map, or unnamed fields of an object."""
         return self.item if self.item is not None else ANYTHING
 
     @classmethod
@@ -128,12 +128,16 @@ class SchemaNode:
         elif kind == "object" and not properties and isinstance(extra, dict):
             node = cls("map", item=cls.from_openapi(extra))
         elif kind == "object":
-            node = cls("object")
+            node = cls("object", item=cls.from_openapi(extra) if isinstance(extra, dict) else None)
             node.__dict__["fields"] = {name: cls.from_openapi(child) for name, child in properties.items()}
             for name in schema.get("required") or ():
                 if name in properties:
                     node.fields[name].required = True
             node.open = bool(schema.get("x-kubernetes-preserve-unknown-fields")) or extra is True
+            if schema.get("x-kubernetes-embedded-resource"):
+                node.fields.setdefault("apiVersion", ANYTHING)
+                node.fields.setdefault("kind", ANYTHING)
+                node.fields["metadata"] = ANYTHING
         elif schema.get("x-kubernetes-int-or-string"):
             node = cls("scalar", scalar="intOrString")
         elif kind:

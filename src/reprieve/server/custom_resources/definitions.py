@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import Document, dns_label, dns_subdomain
+from reprieve.objects import Document, dns_label, dns_subdomain, schemas
 from reprieve.server import errors
 from reprieve.server.custom_resources import structural
 from reprieve.server.custom_resources.jsonpath import InvalidPath, JsonPath
@@ -45,6 +45,7 @@ def _resource(spec: Document, version: Document, storage: str) -> ResourceInfo:
     }
     scale = subresources.get("scale")
     open_ended = bool(spec.get("preserveUnknownFields"))
+    fields = structural.fields_of(schema)
     return ResourceInfo(
         group=spec["group"],
         version=version["name"],
@@ -70,9 +71,9 @@ def _resource(spec: Document, version: Document, storage: str) -> ResourceInfo:
         ),
         default=lambda doc: structural.apply_defaults(doc, schema),
         downgrade=_defaulted(schema) if _has_defaults(schema) else None,
-        prune=None if open_ended else lambda doc: structural.prune(doc, schema),
+        prune=None if open_ended else lambda doc: schemas.drop_unknown(doc, fields),
         validate=lambda new, _old: structural.validate(new, schema),
-        unknown=lambda doc: structural.unknown_paths(doc, schema),
+        unknown=lambda doc: schemas.unknown_fields(doc, fields),
     )
 
 

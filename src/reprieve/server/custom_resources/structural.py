@@ -1,4 +1,4 @@
-"""Structural schemas of custom resources: defaulting, pruning, validation with field paths.
+"""Structural schemas of custom resources: defaulting, validation with field paths.
 
 The subset of OpenAPI that `apiextensions.k8s.io/v1` allows: types, properties, items, additionalProperties,
 required, enum, bounds, lengths, patterns, formats, nullable, int-or-string, preserve-unknown-fields,
@@ -13,7 +13,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from reprieve.objects import TimeError, parse_duration, parse_time
+from reprieve.objects import SchemaNode, TimeError, parse_duration, parse_time
 from reprieve.server.errors import (
     Cause,
     duplicate,
@@ -28,8 +28,6 @@ Schema = dict[str, Any]
 
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
 INT_OR_STRING = "x-kubernetes-int-or-string"
-EMBEDDED = "x-kubernetes-embedded-resource"
-_ALWAYS_KNOWN = frozenset({"apiVersion", "kind", "metadata"})
 
 
 _STEPS_OF_A_PATTERN = 20
@@ -92,40 +90,12 @@ def _copy(value: Any, budget: Budget) -> Any:
     return [_copy(v, budget) for v in value] if isinstance(value, list) else value
 
 
-# -- unknown fields ------------------------------------------------------------------------------------------
+# -- which fields there are ----------------------------------------------------------------------------------
 
 
-def prune(value: Any, schema: Schema, root: bool = True) -> None:
-    """In place: remove members that the schema does not have, except where it preserves them."""
-    for holder, name, _ in list(_unknown(value, schema, "", root)):
-        del holder[name]
-
-
-def unknown_paths(value: Any, schema: Schema, root: bool = True) -> list[str]:
-    return [path for _, _, path in _unknown(value, schema, "", root)]
-
-
-def _unknown(value: Any, schema: Schema, path: str, root: bool) -> Any:
-    """Yields (object, member, path) for each member that the schema does not have."""
-    if isinstance(value, list):
-        if isinstance(schema.get("items"), dict):
-            for index, item in enumerate(value):
-                yield from _unknown(item, schema["items"], f"{path}[{index}]", False)
-        return
-    if not isinstance(value, dict):
-        return
-    known = schema.get("properties") or {}
-    extra = schema.get("additionalProperties")
-    standard = _ALWAYS_KNOWN if root or schema.get(EMBEDDED) else frozenset()
-    for name, item in value.items():
-        where = f"{path}.{name}" if path else name
-        if name in known:
-            if name != "metadata" or not standard:
-                yield from _unknown(item, known[name], where, False)
-        elif isinstance(extra, dict):
-            yield from _unknown(item, extra, where, False)
-        elif name not in standard and not schema.get(PRESERVE) and extra is not True:
-            yield value, name, where
+def fields_of(schema: Schema) -> SchemaNode:
+    """Which fields a custom resource may have. Its metadata is looked at with that of every other object."""
+    return SchemaNode.from_openapi({**schema, "x-kubernetes-embedded-resource": True})
 
 
 # -- validation ----------------------------------------------------------------------------------------------
