@@ -6,6 +6,7 @@ Here the tests are the quota controllers: they write what those would write into
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from reprieve.controllers import quota
 from reprieve.controllers.fleet import Manager
 from reprieve.fleet import FleetSettings, sentences
-from reprieve.jobs import JobKinds
+from reprieve.jobs import JobKind, JobKinds
 from reprieve.kube import Client
 from reprieve.objects import condition_of, read_documents, set_condition, well_known
 from tests import builders
@@ -254,12 +255,7 @@ def only_cpu(value: Any) -> Any:
     }
 
 
-@pytest.mark.parametrize("name", ["jobset", "pytorchjob"])
-async def test_with_quota_on_both_sides_the_job_starts_on_the_worker_and_nowhere_else(name: str) -> None:
-    """The manager's quota controller makes the workload; the worker's admits the copy and starts the job."""
-    plural, job = example(name)
-    kind, title = KINDS.find(job), job["metadata"]["name"]
-    assert kind is not None
+def with_quota_on_both_sides(kind: JobKind) -> Scene:
     scene = Scene("eu")
     home, eu = scene.home, scene.workers["eu"]
     strategy = {"admissionChecksStrategy": {"admissionChecks": [{"name": "fleet"}]}}
@@ -272,6 +268,17 @@ async def test_with_quota_on_both_sides_the_job_starts_on_the_worker_and_nowhere
     check = the(home.get("admissionchecks", "", "fleet"))
     set_condition(check, "Active", True, "Active", "", utc_now())
     home.put("admissionchecks", check)
+    return scene
+
+
+@pytest.mark.parametrize("name", ["jobset", "pytorchjob"])
+async def test_with_quota_on_both_sides_the_job_starts_on_the_worker_and_nowhere_else(name: str) -> None:
+    """The manager's quota controller makes the workload; the worker's admits the copy and starts the job."""
+    plural, job = example(name)
+    kind, title = KINDS.find(job), job["metadata"]["name"]
+    assert kind is not None
+    scene = with_quota_on_both_sides(kind)
+    home, eu = scene.home, scene.workers["eu"]
     async with scene.running(), asyncio.TaskGroup() as group:
         tasks = [group.create_task(quota.run(Client(api.transport()))) for api in (home, eu)]
         home.put(plural, only_cpu(job))
@@ -282,6 +289,53 @@ async def test_with_quota_on_both_sides_the_job_starts_on_the_worker_and_nowhere
 
         await eventually(started, "the job starts on the worker")
         assert field(the(home.get(plural, "ml", title)), kind.suspend) is True, "here it stays suspended"
+        for task in tasks:
+            task.cancel()
+
+
+def made_by(maker: Document, name: str, template: Document, **labels: str) -> Document:
+    """A pod as the controller of a StatefulSet makes it: also those of a LeaderWorkerSet have one."""
+    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": maker["metadata"]["name"], "uid": "s"}
+    labels |= template["metadata"]["labels"]
+    metadata = {
+        "name": name,
+        "namespace": "ml",
+        "labels": labels,
+        "ownerReferences": [{**owner, "controller": True}],
+    }
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": deepcopy(template["spec"])}
+
+
+@pytest.mark.parametrize("name", ["statefulset", "leaderworkerset"])
+async def test_pods_of_what_asks_by_its_templates_start_on_the_worker_and_nowhere_else(name: str) -> None:
+    """Neither the workload nor its copy has the name by which the pods know that they belong together."""
+    plural, job = example(name)
+    kind = KINDS.find(job)
+    assert kind is not None
+    scene = with_quota_on_both_sides(kind)
+    home, eu = scene.home, scene.workers["eu"]
+    async with scene.running(), asyncio.TaskGroup() as group:
+        tasks = [group.create_task(quota.run(Client(api.transport()))) for api in (home, eu)]
+        home.put(plural, only_cpu(job))
+
+        def template() -> Document | None:
+            spec = the(home.get(plural, "ml", job["metadata"]["name"]))["spec"]
+            found = spec.get("leaderWorkerTemplate", spec)
+            found = found.get("workerTemplate") or found.get("template")
+            return found if found["spec"].get("schedulingGates") else None
+
+        held = await eventually(template, "its pods are held")
+        replicas = {"leaderworkerset.sigs.k8s.io/name": job["metadata"]["name"]}
+        for number in range(2):
+            told = {**replicas, "leaderworkerset.sigs.k8s.io/group-index": str(number)}
+            labels = told if name == "leaderworkerset" else {}
+            home.put("pods", made_by(job, f"p{number}", held, **labels))
+
+        def free() -> set[str]:
+            return {key for key, pod in pods_in(eu).items() if not pod["spec"].get("schedulingGates")}
+
+        await eventually(lambda: free() == {"p0", "p1"}, "its pods have quota on the worker")
+        assert all(pod["spec"]["schedulingGates"] for pod in pods_in(home).values())
         for task in tasks:
             task.cancel()
 

@@ -104,6 +104,10 @@ def test_a_workload_of_any_name_belongs_to_what_it_names_as_its_owner(
     world.touched.clear()
     world.owners.touch_behind("ml/from-before", world.known["ml/from-before"])
     assert id in world.touched
+    world.touched.clear()
+    world.put(document, "DELETED")
+    assert "workload/ml/from-before" in world.touched
+    world.put(document)
     world.lose("ml/from-before")
     assert world.key(id) == kueues, "the next one has Kueue's name"
 

@@ -9,6 +9,7 @@ from reprieve.controllers.fleet.shapes import remote_job
 from reprieve.controllers.quota.group_shape import additions, group_owner, to_be_given
 from reprieve.controllers.quota.job_shape import (
     as_it_runs,
+    fits_into,
     job_owner,
     same_demand,
 )
@@ -148,6 +149,18 @@ def test_a_job_that_was_changed_while_it_waited_asks_anew() -> None:
     assert same_demand(asked(made), held)
     made["spec"]["parallelism"] = 1
     assert not same_demand(asked(made), held)
+
+
+def test_a_workload_from_before_without_its_empty_pod_sets_is_still_what_its_job_asks_for() -> None:
+    """Else an upgrade would stop what runs."""
+    made = {**job("a"), "metadata": {**job("a")["metadata"], "uid": "u"}}
+    held = owned(made)
+    empty = {**held["spec"]["podSets"][0], "name": "spare", "count": 0}
+    wanted = [*asked(made), empty]
+    assert same_demand(wanted, held)
+    assert fits_into(wanted, typed(held), held, {})
+    assert not same_demand([*asked(made), {**empty, "count": 1}], held)
+    assert not fits_into([*asked(made), {**empty, "count": 1}], typed(held), held, {})
 
 
 def test_a_job_goes_to_a_worker_suspended_and_without_traces_of_its_controller() -> None:

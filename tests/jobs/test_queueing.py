@@ -174,8 +174,20 @@ def test_a_pod_in_a_group_of_no_queue_asks_for_itself() -> None:
     assert [each["metadata"]["name"] for each in asked(group, pod)] == [workload_name("", "Pod", "p")]
 
 
-def test_a_job_without_pods_asks_for_nothing() -> None:
-    assert asked(of_kind("apps/v1", "StatefulSet", replicas=0)) == []
+def test_a_pod_set_without_pods_is_part_of_the_workload() -> None:
+    """As in Kueue: an autoscaled group may get some later, and its place in the job is known."""
+    counts = {"head": 1, "a": 0, "b": 2}
+    groups = [{"groupName": name, "replicas": counts[name], "template": TEMPLATE} for name in ("a", "b")]
+    head = {"template": TEMPLATE}
+    [made] = asked(of_kind("ray.io/v1", "RayCluster", headGroupSpec=head, workerGroupSpecs=groups))
+    assert {each["name"]: each["count"] for each in made["spec"]["podSets"]} == counts
+    [made] = asked(of_kind("batch/v1", "Job", parallelism=0))
+    assert [each["count"] for each in made["spec"]["podSets"]] == [0]
+
+
+@pytest.mark.parametrize("kind", ["StatefulSet", "Deployment"])
+def test_what_is_scaled_to_nothing_asks_for_nothing(kind: str) -> None:
+    assert asked(of_kind("apps/v1", kind, replicas=0)) == []
 
 
 def test_a_job_that_cannot_be_read_is_named_with_what_is_wrong() -> None:

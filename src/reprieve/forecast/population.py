@@ -61,8 +61,14 @@ class Population:
             return False
         if document.get("kind") == "CronJob" and ref not in self._wanted:
             return False
+        if self.has_queues and queue_of(document) and not self._asks(ref):
+            return False  # a job above it, which is not shown, asks in its place
         above = self._owners.chain(document)
         return not above or above[-1] not in self._owners.jobs
+
+    def _asks(self, ref: Reference) -> bool:
+        found = self._queueing
+        return ref in found.queued or ref in found.standing
 
     def _add(self, each: Document | Source, ref: Reference, *, has_pods: bool) -> None:
         document = document_of(each)

@@ -8,6 +8,7 @@ Names and owner references are Kueue's: what one of the two has made, the other 
 """
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import msgspec
@@ -82,9 +83,9 @@ class Queueing(NamedTuple):
 # --- one owner ----------------------------------------------------------------------------------------------
 
 
-def job_workloads(job: Document, kinds: JobKinds, others: Iterable[Document] = ()) -> list[Asking]:
-    """The Workloads of a job, as its user wrote it; none if it names no queue or has no pods."""
-    kind, written, others = kinds.find(job), Reference.read(job), list(others)
+def job_workloads(job: Document, kinds: JobKinds, others: Sequence[Document] = ()) -> list[Asking]:
+    """The Workloads of a job, as its user wrote it; none if it names no queue, or is scaled to nothing."""
+    kind, written = kinds.find(job), Reference.read(job)
     assert kind is not None
     who, owner = str(written), job
     if (run := one_run(job, kinds)) is not None:
@@ -112,7 +113,7 @@ def job_workloads(job: Document, kinds: JobKinds, others: Iterable[Document] = (
             found.append(Asking(sentences.pod_of_job(who, number), made, written))
         return found
     asked = requested(job, kind, replica_sets(kind, sets))
-    if not asked:
+    if not asked or (kind.asks != "job" and not any(each["count"] for each in asked)):
         return []
     if kind.asks == "replica":
         return [
@@ -255,7 +256,9 @@ class _Asked:
             for each in documents
             if each.get("kind") in names and kinds.find(each) is not None
         }
-        workloads = [each for each in documents if kind_key(each) == _WORKLOAD]
+        workloads = [
+            each for each in documents if each.get("kind") == "Workload" and kind_key(each) == _WORKLOAD
+        ]
         self._named = {Reference.read(each).key for each in workloads}
         self._makers: set[Reference] = set()
         """Jobs in a queue that ask in the place of their pods, and ..."""
@@ -295,7 +298,7 @@ class _Asked:
             self.found.standing[written] = f"{written.namespace}/{named}"
             return
         self.found.queued.add(written)
-        if kind.asks != "pod" or not self._has_pods(written):
+        if kind.asks != "pod" or written not in self._with_pods:
             try:
                 self.found.asking.extend(job_workloads(job, self._kinds, self._documents))
             except InvalidObject as error:
@@ -312,10 +315,11 @@ class _Asked:
                 return True
         return False
 
-    def _has_pods(self, job: Reference) -> bool:
-        """Of a job whose pods ask one by one: what they ask for is to be seen."""
+    @cached_property
+    def _with_pods(self) -> set[Reference]:
+        """What has pods. Where each pod asks for itself, these say for how many."""
         pods = (each for each in self._documents if kind_key(each) == _POD)
-        return any(job in self._above(each) for each in pods)
+        return {above for each in pods for above in self._above(each)}
 
     def add_pods(self, given: Iterable[Document | Source]) -> None:
         """Groups and pods that name a queue themselves; decoded only if some do."""

@@ -8,7 +8,7 @@ from reprieve.jobs.kinds import JobKinds
 from reprieve.jobs.paths import Place, at, mapping, text
 from reprieve.jobs.pod_sets import PodSet
 from reprieve.jobs.rows import JobKind
-from reprieve.objects import Document, topology_request, well_known, whole_number
+from reprieve.objects import Document, raw, topology_request, well_known, whole_number
 
 GENERATED_LABELS: Final = frozenset(
     (
@@ -23,7 +23,7 @@ GENERATED_LABELS: Final = frozenset(
 
 def queue_of(document: Document) -> str:
     """The LocalQueue that a job names; empty if it asks for no quota."""
-    return str(mapping(Place("", document), "metadata.labels").get(well_known.QUEUE_LABEL) or "")
+    return str(raw.mapping(document, "metadata", "labels").get(well_known.QUEUE_LABEL) or "")
 
 
 def suspended_by(document: Document, kinds: JobKinds) -> str:
@@ -35,7 +35,7 @@ def suspended_by(document: Document, kinds: JobKinds) -> str:
 
 
 def requested(document: Document, kind: JobKind, sets: Iterable[PodSet]) -> list[Document]:
-    """The pod sets of the workload; without those that have no pods."""
+    """The pod sets of the workload. As in Kueue also those that have no pods now."""
     root = Place("", document)
     return [
         {
@@ -46,7 +46,6 @@ def requested(document: Document, kind: JobKind, sets: Iterable[PodSet]) -> list
             **_least(root, kind, each),
         }
         for each in sets
-        if each.count
     ]
 
 

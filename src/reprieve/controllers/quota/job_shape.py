@@ -93,14 +93,16 @@ def fits_into(wanted: list[Document], workload: Workload, stored: Document, done
         and each["count"] - done.get(each["name"], 0)
         <= held[each["name"]].get("count", 1) - back.get(each["name"], 0)
         for each in wanted
+        if each["count"]
     )
 
 
 def same_demand(wanted: list[Document], workload: Document) -> bool:
-    """Whether the workload still requests what its job would run."""
+    """Whether the workload still requests what its job would run. Workloads of older versions lack the pod
+    sets that have no pods."""
     held = workload["spec"]["podSets"]
-    return {each["name"]: _demand(each) for each in wanted} == {
-        each.get("name", "main"): _demand(each) for each in held
+    return {each["name"]: _demand(each) for each in wanted if each["count"]} == {
+        each.get("name", "main"): _demand(each) for each in held if each.get("count", 1)
     }
 
 

@@ -207,24 +207,24 @@ class Owners:
                 self._followed.pop(mark, None)
             else:
                 self._followed[mark] = id
-        asker = self._asker(id)
-        before = asker.parts
-        self._identify(asker, "" if gone else meta.get("uid", ""))
+        asker, uid = self._asker(id), meta.get("uid", "")
         asker.job = None if gone else job
         if kind.asks == "job":
-            asker.takes_any = not prebuilt_workload(meta)
-            self._changed(asker, (f"{id.namespace}/{job_name(job, kind)}",))
+            names = (f"{id.namespace}/{job_name(job, kind)}",)
+            self._put(asker, uid, names, takes_any=not prebuilt_workload(meta))
             return
-        parts = {} if gone else self._parts_of(kind, job)
+        before, parts = asker.parts, {} if gone else self._parts_of(kind, job)
         asker.parts = tuple(parts)
-        self._changed(asker, ())
+        self._put(asker, uid, ())
         for part in dict.fromkeys((*before, *parts)):
-            crew, (replica, name) = self._asker(part), parts.get(part, ("", part.name))
-            crew.job, crew.replica = job if part in parts else None, replica
-            crew.takes_any = part in parts and not replica
-            self._identify(crew, meta.get("uid", "") if part in parts else "")
+            crew, own = self._asker(part), f"{part.namespace}/{part.name}"
+            if part not in parts:
+                crew.job, crew.replica = None, ""
+                self._put(crew, "", (own,))
+                continue
+            crew.job, (crew.replica, name) = job, parts[part]
             # Before workloads had Kueue's names, a replica's had the one that its pods have in common.
-            self._changed(crew, tuple(f"{id.namespace}/{each}" for each in dict.fromkeys((name, part.name))))
+            self._put(crew, uid, (f"{part.namespace}/{name}", own), takes_any=not crew.replica)
 
     def _parts_of(self, kind: JobKind, job: Document) -> dict[OwnerId, tuple[str, str]]:
         """What asks in the place of a job, by the label of its pods: the number of the replica, if each asks,
@@ -284,12 +284,12 @@ class Owners:
         group: PodGroup = change.new
         if not waits_for_quota(group):
             return
-        gone = change.type == "DELETED"
         asker = self._asker(_group_id(group.key))
-        asker.group = None if gone else group
-        asker.takes_any = not prebuilt_workload(group.metadata)
-        self._identify(asker, "" if gone else group.metadata.uid)
-        self._changed(asker, (f"{group.namespace}/{group_name(group)}",))
+        asker.group = None if change.type == "DELETED" else group
+        gone = asker.group is None  # its pods may still be there
+        names = () if gone else (f"{group.namespace}/{group_name(group)}",)
+        named = bool(prebuilt_workload(group.metadata))
+        self._put(asker, "" if gone else group.metadata.uid, names, takes_any=not named)
 
     def pod_changed(self, change: Change) -> None:
         pod: Pod = change.new
@@ -299,14 +299,16 @@ class Owners:
             _keep(group.pods, pod, gone)
             if group.group is not None:
                 self._touch_asker(group)
-            self._drop_empty(group)
+            elif not group.pods:
+                del self._askers[group.id]
         if (id := self._crew_of(pod)) is not None:
             crew = self._asker(id)
             _keep(crew.pods, pod, gone)
-            if not _asks_with_others(pod):
-                crew.takes_any = True
-                self._identify(crew, "" if gone else pod.metadata.uid)
-            self._changed(crew, crew.names or (f"{id.namespace}/{id.name}",))
+            if crew.job is not None:
+                self._put(crew, crew.uid, crew.names, crew.takes_any)
+            else:
+                alone = not _asks_with_others(pod)
+                self._put(crew, pod.metadata.uid if alone else "", (f"{id.namespace}/{id.name}",), alone)
         ended = gone or pod.status.phase in well_known.TERMINAL_PHASES
         for mark in self._marks_of(pod):
             _keep(self._pods_of_jobs.setdefault(mark, {}), pod, ended)
@@ -338,43 +340,29 @@ class Owners:
     def _asker(self, id: OwnerId) -> Asker:
         return self._askers.setdefault(id, Asker(id))
 
-    def _identify(self, asker: Asker, uid: str) -> None:
-        if uid == asker.uid:
+    def _put(self, asker: Asker, uid: str, names: tuple[str, ...], takes_any: bool = False) -> None:
+        """Something that asks came, changed or went: it and its workload, before and now, are followed up."""
+        self._touch_asker(asker)
+        self._by_uid.get(asker.uid, set()).discard(asker.id)
+        if not self._by_uid.get(asker.uid, True):
+            del self._by_uid[asker.uid]
+        for name in asker.names[:1]:
+            if self._by_name.get(name) == asker.id:
+                del self._by_name[name]
+        if asker.job is None and asker.group is None and not asker.pods:
+            del self._askers[asker.id]
             return
-        if asker.uid:
-            self._by_uid[asker.uid].discard(asker.id)
-            if not self._by_uid[asker.uid]:
-                del self._by_uid[asker.uid]
+        asker.uid, asker.names, asker.takes_any = uid, names, takes_any
         if uid:
             self._by_uid.setdefault(uid, set()).add(asker.id)
-        asker.uid = uid
-
-    def _changed(self, asker: Asker, names: tuple[str, ...]) -> None:
-        """Something that asks came, changed or went, and these are the names of its workload."""
-        self._touch_asker(asker)
-        if asker.names[:1] != names[:1]:
-            for name in asker.names[:1]:
-                if self._by_name.get(name) == asker.id:
-                    del self._by_name[name]
-                self._touch(f"workload/{name}")
-        asker.names = names
         for name in names[:1]:
             self._by_name[name] = asker.id
         self._touch_asker(asker)
-        self._drop_empty(asker)
 
     def _touch_asker(self, asker: Asker) -> None:
         self._touch(asker.id)
         if key := self.key(asker):
             self._touch(f"workload/{key}")
-
-    def _drop_empty(self, asker: Asker) -> None:
-        if asker.job is None and asker.group is None and not asker.pods:
-            self._identify(asker, "")
-            for name in asker.names[:1]:
-                if self._by_name.get(name) == asker.id:
-                    del self._by_name[name]
-            self._askers.pop(asker.id, None)
 
 
 _NO_ONE = OwnerId("", "", "")
