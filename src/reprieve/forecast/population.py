@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from reprieve.admission import WorkloadPriorities
 from reprieve.forecast import sentences
 from reprieve.forecast.reading import Owners
-from reprieve.jobs import Asking, Expansion, JobKinds, ending, expand, workloads_for
+from reprieve.jobs import Asking, Expansion, JobKinds, ending, expand, queue_of, workloads_for
 from reprieve.objects import (
     Document,
     InvalidObject,
