@@ -111,12 +111,19 @@ def troubled_quota(draw: st.DrawFn) -> list[Document]:
     return documents
 
 
+def runs(workload: Document) -> bool:
+    """It has quota and keeps it: one that is being evicted queues again, and may be ahead of others."""
+    conditions = workload.get("status", {}).get("conditions", ())
+    evicted = any(each["type"] == "Evicted" and each["status"] == "True" for each in conditions)
+    return "status" in workload and not evicted
+
+
 def gets_quota(documents: list[Document], key: str) -> bool:
-    """With nobody else in the queues, an admission run gives it quota."""
+    """With no other workload in the queues, an admission run gives it quota."""
     alone = [
         each
         for each in documents
-        if each["kind"] != "Workload" or "status" in each or f"default/{each['metadata']['name']}" == key
+        if each["kind"] != "Workload" or runs(each) or f"default/{each['metadata']['name']}" == key
     ]
     return any(key in cycle["admitted"] for cycle in admit(alone, now=NOW).to_dict()["cycles"])
 

@@ -44,6 +44,7 @@ from reprieve.whatif.pods import (
     refuse_missing_classes,
     refuse_old_links,
     refuse_unknown_class,
+    with_templates,
 )
 from reprieve.whatif.warnings import about_plans, warnings
 
@@ -95,6 +96,7 @@ def plan_job(
 ) -> tuple[JobPlan, After]:
     """Where the pods of a job would go and what they preempt; and the documents after that."""
     documents, missing = with_group_kinds(objects)
+    documents = with_templates(documents, missing)
     source, expansion, expanded = expanded_job(documents, for_, config)
     job = document_of(source)
     runtimes = (each for each in map(document_of, documents) if kind_key(each) in RUNTIMES)

@@ -58,6 +58,7 @@ def plan_unit(
 ) -> tuple[Plan, After]:
     """Who makes way for a pod or pod group, and the documents once that is done."""
     documents, missing = with_group_kinds(objects)
+    documents = with_templates(documents, missing)
     mine = [document_of(each) for each in documents if _is_of(document_of(each), for_)]
     notes = take_notes(documents, BOTH if any(map(queue_of, mine)) else NODES)
     pods = [each for each in mine if each.get("kind") == "Pod"]
@@ -140,7 +141,7 @@ def load(
     """A cluster of these objects, as a plan for `for_` sees it; sentences about what else the objects refer
     to go into `missing`. `config`: its gates say which kinds exist; without it all of them do.
     """
-    cluster = cluster_of(completed_objects(objects, missing).stored, config)
+    cluster = cluster_of(completed_objects(with_templates([*objects], missing), missing).stored, config)
     keep_nominations(cluster, for_)
     return cluster
 
@@ -149,7 +150,7 @@ def completed_objects(
     objects: Iterable[Document | Source], notes: list[str] | None = None, now: datetime | None = None
 ) -> Completed:
     """As an API server would store them; `notes` are about what was given to pods and what is missing."""
-    completed = complete(with_templates(list(objects), notes), now)
+    completed = complete(objects, now)
     if notes is not None:
         notes += completed.notes
     return completed
