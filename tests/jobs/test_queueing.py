@@ -185,6 +185,20 @@ def test_a_pod_set_without_pods_is_part_of_the_workload() -> None:
     assert [each["count"] for each in made["spec"]["podSets"]] == [0]
 
 
+def test_the_first_pods_that_name_a_class_give_the_priority() -> None:
+    """As in Kueue: often only the workers of a job name one, and its launcher does not."""
+    named = {"spec": {**TEMPLATE["spec"], "priorityClassName": "high"}}
+    groups = [
+        {"groupName": name, "replicas": 1, "template": each} for name, each in (("a", TEMPLATE), ("b", named))
+    ]
+    head = {"template": TEMPLATE}
+    [made] = asked(of_kind("ray.io/v1", "RayCluster", headGroupSpec=head, workerGroupSpecs=groups))
+    assert made["spec"]["priorityClassRef"]["name"] == "high"
+    crew = [queued_pod("a", "u0", "crew", 2), queued_pod("b", "u1", "crew", 2, priorityClassName="high")]
+    [made] = asked(*crew)
+    assert made["spec"]["priorityClassRef"]["name"] == "high"
+
+
 @pytest.mark.parametrize("kind", ["StatefulSet", "Deployment"])
 def test_what_is_scaled_to_nothing_asks_for_nothing(kind: str) -> None:
     assert asked(of_kind("apps/v1", kind, replicas=0)) == []

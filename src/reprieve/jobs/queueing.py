@@ -150,7 +150,7 @@ def group_workload(group: PodGroup, pods: Sequence[Pod], api_version: str = "") 
     """The Workload of a PodGroup with these pods."""
     owner = msgspec.to_builtins(group)
     owner |= {"apiVersion": api_version or group.api_version, "kind": "PodGroup"}
-    of_pods = group.spec.priority_class_name or pods[0].spec.priority_class_name or ""
+    of_pods = group.spec.priority_class_name or _class_of(pods)
     sets = group_pod_sets(group.min_count, pods)
     return _workload(group_name(group), owner, sets, of_pods, [controller_reference(owner)])
 
@@ -163,7 +163,12 @@ def pods_workload(pods: Sequence[Pod]) -> Document:
         owners[0] |= {"controller": True, "blockOwnerDeletion": True}
     owner = msgspec.to_builtins(first)
     sets = group_pod_sets(group_total(pods), pods)
-    return _workload(pods_name(first.metadata), owner, sets, first.spec.priority_class_name or "", owners)
+    return _workload(pods_name(first.metadata), owner, sets, _class_of(pods), owners)
+
+
+def _class_of(pods: Iterable[Pod]) -> str:
+    named = (pod.spec.priority_class_name for pod in sorted(pods, key=lambda pod: pod.name))
+    return next(filter(None, named), "")
 
 
 def pod_reference(pod: Pod) -> Document:

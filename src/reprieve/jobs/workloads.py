@@ -60,9 +60,11 @@ def plain_template(template: Document) -> Document:
 
 
 def priority_class_of(document: Document, kind: JobKind, sets: Iterable[PodSet]) -> str:
-    """The PriorityClass of a job: its own field, or that of its first pods."""
+    """The PriorityClass of a job: its own field, or that of the first pods which name one, as in Kueue
+    (pkg/controller/jobframework/reconciler.go, extractPriorityFromPodSets)."""
     own = text(Place("", document), kind.priority_class) if kind.priority_class else ""
-    return own or next((str(each.template["spec"].get("priorityClassName") or "") for each in sets), "")
+    of_pods = (str(each.template["spec"].get("priorityClassName") or "") for each in sets)
+    return own or next(filter(None, of_pods), "")
 
 
 def time_limit(labels: Document) -> Document:
