@@ -19,6 +19,7 @@ from reprieve.explain.reading import (
     Said,
     excluding,
     is_understood,
+    lacking,
     not_understood,
     obstacle,
     preemptor_uid,
@@ -90,6 +91,10 @@ INNER: dict[Said, str] = {
     ),
     filter_texts.refused_before_nodes: WITHIN,
     preemption_texts.devices_refused: preemption_texts.devices_refused(device_texts.claim_not_found("ml/c")),
+    scheduler_texts.about_group: scheduler_texts.about_group("g", scheduler_texts.lacks_pods(1, 3)),
+    lacking: scheduler_texts.lacks_pods_because(
+        scheduler_texts.lacks_pods(1, 3), scheduler_texts.MISSING_PODS_DO_NOT_EXIST
+    ),
     group_texts.unschedulable: group_texts.unschedulable(group_texts.below_minimum(3, 1, 1)),
     group_texts.no_domain_available: group_texts.no_domain_available(
         3, group_texts.unschedulable(group_texts.cannot_reach_minimum(3, 1, 1))

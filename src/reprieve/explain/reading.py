@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import product
+from types import ModuleType
 from typing import NamedTuple
 
 from reprieve.explain.sentences import answers
@@ -32,6 +33,10 @@ def layer(topology: str, level: str, fit: int, needed: int) -> str:
     return quota_texts.layers_do_not_fit(topology, [(level, fit, needed)])
 
 
+def lacking(bound: int, wanted: int, why: str) -> str:
+    return scheduler_texts.lacks_pods_because(scheduler_texts.lacks_pods(bound, wanted), why)
+
+
 AROUND: dict[Said, tuple[int, ...]] = {
     preemption_texts.preempts_for_pod: (0,),
     preemption_texts.preempts_for_group: (0,),
@@ -40,6 +45,8 @@ AROUND: dict[Said, tuple[int, ...]] = {
     preemption_texts.preemption_not_reached: (0,),
     filter_texts.refused_before_nodes: (1,),
     preemption_texts.devices_refused: (0,),
+    scheduler_texts.about_group: (1,),
+    lacking: (2,),
     group_texts.unschedulable: (0,),
     group_texts.no_domain_available: (1,),
     group_texts.child_failed: (0,),
@@ -50,8 +57,18 @@ AROUND: dict[Said, tuple[int, ...]] = {
     quota_texts.previously: (0,),
 }
 """Sentences that hold others, and which of their values those are. The first that matches counts."""
+
+
+def _all_of(catalogue: ModuleType, *but: Said) -> list[Said]:
+    """Its sentences, but those that hold others and `but` these."""
+    public = [each for name, each in vars(catalogue).items() if not name.startswith("_")]
+    own = [x for x in public if isinstance(x, str) or getattr(x, "__module__", "") == catalogue.__name__]
+    return [each for each in own if each not in AROUND and each not in but]
+
+
 ALONE: tuple[Said, ...] = (
-    # All nodes together, and what preemption found.
+    *_all_of(group_texts),
+    *_all_of(scheduler_texts, scheduler_texts.preempting, scheduler_texts.lacks_pods_because),
     filter_texts.NO_NODES,
     preemption_texts.device_filter_failed,
     preemption_texts.NO_VICTIMS,
@@ -60,7 +77,6 @@ ALONE: tuple[Said, ...] = (
     preemption_texts.NEVER_PREEMPTS,
     preemption_texts.VICTIM_IS_TERMINATING,
     preemption_texts.ONGOING,
-    # Pods and groups that are not tried, and groups that are not placed.
     preemption_texts.GATED,
     preemption_texts.TOO_FEW_PODS,
     preemption_texts.group_is_missing,
@@ -70,41 +86,6 @@ ALONE: tuple[Said, ...] = (
     preemption_texts.priority_differs,
     preemption_texts.POLICY_DIFFERS_FROM_GROUP,
     preemption_texts.POLICIES_DIFFER,
-    group_texts.UNSCHEDULABLE,
-    group_texts.cannot_reach_minimum,
-    group_texts.below_minimum,
-    group_texts.NO_PLACEMENTS,
-    group_texts.NOTHING_ASSIGNED,
-    group_texts.pod_is_in_no_domain,
-    group_texts.pods_are_in_several_domains,
-    # Our scheduler: what it waits for.
-    scheduler_texts.has_scheduling_gates,
-    scheduler_texts.waits_for_group,
-    scheduler_texts.waits_for_pods,
-    scheduler_texts.needs_pods,
-    scheduler_texts.waits_for_leaving_pods,
-    scheduler_texts.FORMER_PODS_LEAVE,
-    scheduler_texts.OLD_LINK,
-    scheduler_texts.waits_for_victims,
-    scheduler_texts.VICTIMS_OF_THE_TREE,
-    scheduler_texts.kept_free,
-    scheduler_texts.pauses_until,
-    scheduler_texts.binding_failed,
-    scheduler_texts.bound_pods_stay,
-    scheduler_texts.bound_pods_are_released,
-    scheduler_texts.lacks_pods,
-    scheduler_texts.MISSING_PODS_DO_NOT_EXIST,
-    scheduler_texts.GROUP_LAPSED,
-    scheduler_texts.group_mismatch,
-    scheduler_texts.job_not_seen,
-    scheduler_texts.job_names_no_queue,
-    scheduler_texts.pod_without_workload,
-    scheduler_texts.owner_without_workload,
-    scheduler_texts.workload_not_admitted,
-    scheduler_texts.pod_got_no_quota,
-    scheduler_texts.too_many_claim_quota,
-    scheduler_texts.more_pods_than_admitted,
-    # Quota: how a cycle ended, and what is in the way in a flavor.
     quota_texts.quota_is_used,
     quota_texts.more_than_quota,
     quota_texts.flavors_failed,
