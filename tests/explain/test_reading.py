@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Iterator
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -179,6 +180,24 @@ def test_every_message_about_nodes_is_understood(scene: Scene, algorithm: str) -
 def test_every_message_about_quota_is_understood(objects: list[Document]) -> None:
     waiting = reprieve.admit(objects, now=NOW, max_cycles=2).to_dict()["waiting"]
     assert not not_understood([each["message"] for each in waiting.values()])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "untolerated taint {" + "a " * 2000,
+        "x, " * 1300,
+        "Can't admit new workloads: " + "x, " * 1300,
+        "a preemption: " * 290,
+        "y not found" * 370,
+        "long " * 100_000,
+    ],
+    ids=lambda text: text[:20],
+)
+def test_no_message_keeps_explain_busy(text: str) -> None:
+    start = process_time()
+    assert not is_understood(read(text))
+    assert process_time() - start < 1
 
 
 def scheduled_false(message: str) -> Document:

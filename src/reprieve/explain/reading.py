@@ -138,10 +138,25 @@ FAILURES: tuple[Said, ...] = (
 """Filters that cannot tell: `Code.ATTEMPT_FAILS`, with the sentence as its value."""
 
 
-@lru_cache(maxsize=1024)
+LONGEST = 4096
+"""A longer message is not read: anybody can write a condition, and all others would wait."""
+LONGEST_LIST = 100
+MOST_PARTS = 6
+"""Into so many parts a sentence in a list may fall at the separators."""
+DEEPEST = 6
+"""So many sentences are around one another at most."""
+
+
 def read(message: str) -> tuple[Reading, ...]:
     """All that a message says. What is not understood is in it with its text, next to what is."""
-    return tuple(_read_one(message) or _read_one(message, partly=True) or _read_list(message))
+    return _read(message, DEEPEST)
+
+
+@lru_cache(maxsize=4096)
+def _read(text: str, depth: int) -> tuple[Reading, ...]:
+    if not depth or len(text) > LONGEST:
+        return (Reading(NOT_UNDERSTOOD, (text,)),)
+    return tuple(_read_one(text, depth) or _read_one(text, depth, partly=True) or _read_list(text, depth))
 
 
 def is_understood(readings: tuple[Reading, ...]) -> bool:
@@ -154,7 +169,7 @@ def not_understood(messages: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(each.values[0] for each in found if each.code == NOT_UNDERSTOOD))
 
 
-def _read_one(text: str, *, partly: bool = False) -> list[Reading]:
+def _read_one(text: str, depth: int, *, partly: bool = False) -> list[Reading]:
     """The text as one sentence; empty where it is none. `partly`: not all sentences in it need be known."""
     for code in _codes():
         for pattern in patterns(said_by(code)):
@@ -163,7 +178,7 @@ def _read_one(text: str, *, partly: bool = False) -> list[Reading]:
                 continue
             values = _values(match)
             inner = (values[at] for at in _inner(code))
-            readings = tuple(each for value in inner if value for each in read(value))
+            readings = tuple(each for value in inner if value for each in _read(value, depth - 1))
             known = [each for each in readings if each.code != NOT_UNDERSTOOD]
             if is_understood(readings) or (partly and (known or code == filter_texts.refused_before_nodes)):
                 return [*readings, Reading(code, values)]
@@ -177,16 +192,20 @@ _COUNT = re.compile(r"\d+ ")
 _SEPARATOR = re.compile(r"(, |; )")
 
 
-def _read_list(text: str) -> Iterator[Reading]:
+def _read_list(text: str, depth: int) -> Iterator[Reading]:
     """Sentences one after the other, each the shortest that is one, perhaps after a number of nodes."""
     parts = _SEPARATOR.split(text)
+    if len(parts) > 2 * LONGEST_LIST:
+        yield Reading(NOT_UNDERSTOOD, (text,))
+        return
     start, unknown = 0, ""
     while start < len(parts):
-        for end in range(start + 1, len(parts) + 1, 2):
+        for end in range(start + 1, min(start + 2 * MOST_PARTS, len(parts) + 1), 2):
             piece = "".join(parts[start:end])
             whole = start == 0 and end >= len(parts)
-            found = [] if whole else _read_one(piece)
-            found = found or _read_one(_COUNT.sub("", piece, count=1) if _COUNT.match(piece) else "")
+            found = [] if whole else _read_one(piece, depth)
+            if not found and _COUNT.match(piece):
+                found = _read_one(_COUNT.sub("", piece, count=1), depth)
             if found:
                 if unknown:
                     yield Reading(NOT_UNDERSTOOD, (unknown,))
@@ -232,7 +251,7 @@ _COMPUTED = re.compile(r"\d{4,}")
 def patterns(said: Said) -> tuple[re.Pattern[str], ...]:
     """What a sentence reads like, whatever is filled in; several where it has several forms."""
     if isinstance(said, str):
-        return (re.compile(re.escape(said)),)
+        return (_compiled(re.escape(said)),)
     names = list(inspect.signature(said).parameters.values())
     found: list[re.Pattern[str]] = []
     for sample in product(*(_samples(each, at) for at, each in enumerate(names))):
@@ -262,8 +281,16 @@ def _pattern(text: str, values: int) -> re.Pattern[str]:
     for at in range(values):
         number = str(_NUMBERS * (at + 3))
         sample, shape = (number, r"[^\s,;()]+?") if number in pattern else (_WORD.format(at), ".*?")
-        pattern = pattern.replace(sample, f"(?P<v{at}>{shape})", 1).replace(sample, f"(?P=v{at})")
-    return re.compile(_COMPUTED.sub(r"\\d+", pattern), re.DOTALL)
+        pattern = pattern.replace(sample, f"(?P<v{at}>{shape})", 1).replace(sample, shape)
+    return _compiled(_COMPUTED.sub(r"\\d+", pattern))
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """By RE2, whose time is linear in the text: anybody can write a condition."""
+    import re2
+
+    found: re.Pattern[str] = re2.compile(f"(?s){pattern}")
+    return found
 
 
 def _values(match: re.Match[str]) -> tuple[str, ...]:
@@ -285,7 +312,8 @@ def in_plain_words(message: str) -> str:
 
 
 def _gang(match: re.Match[str]) -> str:
-    return answers.too_few_at_once(*map(int, match.groups()))
+    values = match.groups()
+    return answers.too_few_at_once(*map(int, values)) if all(map(str.isdecimal, values)) else match[0]
 
 
 # --- preemptions --------------------------------------------------------------------------------------------
