@@ -302,6 +302,7 @@ def _values(match: re.Match[str]) -> tuple[str, ...]:
 # --- for people ---------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=4096)
 def in_plain_words(message: str) -> str:
     """A message that has to be kube-scheduler's own in a condition."""
     for said in (group_texts.cannot_reach_minimum, group_texts.below_minimum):
