@@ -74,6 +74,10 @@ def test_without_nodes_no_message_counts_them() -> None:
             answers.too_few_at_once(2, 1, 0),
         ),
         ("0/3 nodes are available: 3 Insufficient cpu.", "0/3 nodes are available: 3 Insufficient cpu."),
+        (
+            "minCount (many) cannot be satisfied: 1 scheduled, 0 remaining",
+            "minCount (many) cannot be satisfied: 1 scheduled, 0 remaining",
+        ),
     ],
 )
 def test_the_schedulers_message_about_a_gang_is_put_into_plain_words(upstream: str, plain: str) -> None:

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Iterator
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -19,6 +20,7 @@ from reprieve.explain.reading import (
     Said,
     excluding,
     is_understood,
+    lacking,
     not_understood,
     obstacle,
     preemptor_uid,
@@ -90,6 +92,10 @@ INNER: dict[Said, str] = {
     ),
     filter_texts.refused_before_nodes: WITHIN,
     preemption_texts.devices_refused: preemption_texts.devices_refused(device_texts.claim_not_found("ml/c")),
+    scheduler_texts.about_group: scheduler_texts.about_group("g", scheduler_texts.lacks_pods(1, 3)),
+    lacking: scheduler_texts.lacks_pods_because(
+        scheduler_texts.lacks_pods(1, 3), scheduler_texts.MISSING_PODS_DO_NOT_EXIST
+    ),
     group_texts.unschedulable: group_texts.unschedulable(group_texts.below_minimum(3, 1, 1)),
     group_texts.no_domain_available: group_texts.no_domain_available(
         3, group_texts.unschedulable(group_texts.cannot_reach_minimum(3, 1, 1))
@@ -174,6 +180,24 @@ def test_every_message_about_nodes_is_understood(scene: Scene, algorithm: str) -
 def test_every_message_about_quota_is_understood(objects: list[Document]) -> None:
     waiting = reprieve.admit(objects, now=NOW, max_cycles=2).to_dict()["waiting"]
     assert not not_understood([each["message"] for each in waiting.values()])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "untolerated taint {" + "a " * 2000,
+        "x, " * 1300,
+        "Can't admit new workloads: " + "x, " * 1300,
+        "a preemption: " * 290,
+        "y not found" * 370,
+        "long " * 100_000,
+    ],
+    ids=lambda text: text[:20],
+)
+def test_no_message_keeps_explain_busy(text: str) -> None:
+    start = process_time()
+    assert not is_understood(read(text))
+    assert process_time() - start < 1
 
 
 def scheduled_false(message: str) -> Document:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import product
+from types import ModuleType
 from typing import NamedTuple
 
 from reprieve.explain.sentences import answers
@@ -32,6 +33,10 @@ def layer(topology: str, level: str, fit: int, needed: int) -> str:
     return quota_texts.layers_do_not_fit(topology, [(level, fit, needed)])
 
 
+def lacking(bound: int, wanted: int, why: str) -> str:
+    return scheduler_texts.lacks_pods_because(scheduler_texts.lacks_pods(bound, wanted), why)
+
+
 AROUND: dict[Said, tuple[int, ...]] = {
     preemption_texts.preempts_for_pod: (0,),
     preemption_texts.preempts_for_group: (0,),
@@ -40,6 +45,8 @@ AROUND: dict[Said, tuple[int, ...]] = {
     preemption_texts.preemption_not_reached: (0,),
     filter_texts.refused_before_nodes: (1,),
     preemption_texts.devices_refused: (0,),
+    scheduler_texts.about_group: (1,),
+    lacking: (2,),
     group_texts.unschedulable: (0,),
     group_texts.no_domain_available: (1,),
     group_texts.child_failed: (0,),
@@ -50,8 +57,18 @@ AROUND: dict[Said, tuple[int, ...]] = {
     quota_texts.previously: (0,),
 }
 """Sentences that hold others, and which of their values those are. The first that matches counts."""
+
+
+def _all_of(catalogue: ModuleType, *but: Said) -> list[Said]:
+    """Its sentences, but those that hold others and `but` these."""
+    public = [each for name, each in vars(catalogue).items() if not name.startswith("_")]
+    own = [x for x in public if isinstance(x, str) or getattr(x, "__module__", "") == catalogue.__name__]
+    return [each for each in own if each not in AROUND and each not in but]
+
+
 ALONE: tuple[Said, ...] = (
-    # All nodes together, and what preemption found.
+    *_all_of(group_texts),
+    *_all_of(scheduler_texts, scheduler_texts.preempting, scheduler_texts.lacks_pods_because),
     filter_texts.NO_NODES,
     preemption_texts.device_filter_failed,
     preemption_texts.NO_VICTIMS,
@@ -60,7 +77,6 @@ ALONE: tuple[Said, ...] = (
     preemption_texts.NEVER_PREEMPTS,
     preemption_texts.VICTIM_IS_TERMINATING,
     preemption_texts.ONGOING,
-    # Pods and groups that are not tried, and groups that are not placed.
     preemption_texts.GATED,
     preemption_texts.TOO_FEW_PODS,
     preemption_texts.group_is_missing,
@@ -70,41 +86,6 @@ ALONE: tuple[Said, ...] = (
     preemption_texts.priority_differs,
     preemption_texts.POLICY_DIFFERS_FROM_GROUP,
     preemption_texts.POLICIES_DIFFER,
-    group_texts.UNSCHEDULABLE,
-    group_texts.cannot_reach_minimum,
-    group_texts.below_minimum,
-    group_texts.NO_PLACEMENTS,
-    group_texts.NOTHING_ASSIGNED,
-    group_texts.pod_is_in_no_domain,
-    group_texts.pods_are_in_several_domains,
-    # Our scheduler: what it waits for.
-    scheduler_texts.has_scheduling_gates,
-    scheduler_texts.waits_for_group,
-    scheduler_texts.waits_for_pods,
-    scheduler_texts.needs_pods,
-    scheduler_texts.waits_for_leaving_pods,
-    scheduler_texts.FORMER_PODS_LEAVE,
-    scheduler_texts.OLD_LINK,
-    scheduler_texts.waits_for_victims,
-    scheduler_texts.VICTIMS_OF_THE_TREE,
-    scheduler_texts.kept_free,
-    scheduler_texts.pauses_until,
-    scheduler_texts.binding_failed,
-    scheduler_texts.bound_pods_stay,
-    scheduler_texts.bound_pods_are_released,
-    scheduler_texts.lacks_pods,
-    scheduler_texts.MISSING_PODS_DO_NOT_EXIST,
-    scheduler_texts.GROUP_LAPSED,
-    scheduler_texts.group_mismatch,
-    scheduler_texts.job_not_seen,
-    scheduler_texts.job_names_no_queue,
-    scheduler_texts.pod_without_workload,
-    scheduler_texts.owner_without_workload,
-    scheduler_texts.workload_not_admitted,
-    scheduler_texts.pod_got_no_quota,
-    scheduler_texts.too_many_claim_quota,
-    scheduler_texts.more_pods_than_admitted,
-    # Quota: how a cycle ended, and what is in the way in a flavor.
     quota_texts.quota_is_used,
     quota_texts.more_than_quota,
     quota_texts.flavors_failed,
@@ -157,10 +138,25 @@ FAILURES: tuple[Said, ...] = (
 """Filters that cannot tell: `Code.ATTEMPT_FAILS`, with the sentence as its value."""
 
 
-@lru_cache(maxsize=1024)
+LONGEST = 4096
+"""A longer message is not read: anybody can write a condition, and all others would wait."""
+LONGEST_LIST = 100
+MOST_PARTS = 6
+"""Into so many parts a sentence in a list may fall at the separators."""
+DEEPEST = 6
+"""So many sentences are around one another at most."""
+
+
 def read(message: str) -> tuple[Reading, ...]:
     """All that a message says. What is not understood is in it with its text, next to what is."""
-    return tuple(_read_one(message) or _read_one(message, partly=True) or _read_list(message))
+    return _read(message, DEEPEST)
+
+
+@lru_cache(maxsize=4096)
+def _read(text: str, depth: int) -> tuple[Reading, ...]:
+    if not depth or len(text) > LONGEST:
+        return (Reading(NOT_UNDERSTOOD, (text,)),)
+    return tuple(_read_one(text, depth) or _read_one(text, depth, partly=True) or _read_list(text, depth))
 
 
 def is_understood(readings: tuple[Reading, ...]) -> bool:
@@ -173,7 +169,7 @@ def not_understood(messages: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(each.values[0] for each in found if each.code == NOT_UNDERSTOOD))
 
 
-def _read_one(text: str, *, partly: bool = False) -> list[Reading]:
+def _read_one(text: str, depth: int, *, partly: bool = False) -> list[Reading]:
     """The text as one sentence; empty where it is none. `partly`: not all sentences in it need be known."""
     for code in _codes():
         for pattern in patterns(said_by(code)):
@@ -182,7 +178,7 @@ def _read_one(text: str, *, partly: bool = False) -> list[Reading]:
                 continue
             values = _values(match)
             inner = (values[at] for at in _inner(code))
-            readings = tuple(each for value in inner if value for each in read(value))
+            readings = tuple(each for value in inner if value for each in _read(value, depth - 1))
             known = [each for each in readings if each.code != NOT_UNDERSTOOD]
             if is_understood(readings) or (partly and (known or code == filter_texts.refused_before_nodes)):
                 return [*readings, Reading(code, values)]
@@ -196,16 +192,20 @@ _COUNT = re.compile(r"\d+ ")
 _SEPARATOR = re.compile(r"(, |; )")
 
 
-def _read_list(text: str) -> Iterator[Reading]:
+def _read_list(text: str, depth: int) -> Iterator[Reading]:
     """Sentences one after the other, each the shortest that is one, perhaps after a number of nodes."""
     parts = _SEPARATOR.split(text)
+    if len(parts) > 2 * LONGEST_LIST:
+        yield Reading(NOT_UNDERSTOOD, (text,))
+        return
     start, unknown = 0, ""
     while start < len(parts):
-        for end in range(start + 1, len(parts) + 1, 2):
+        for end in range(start + 1, min(start + 2 * MOST_PARTS, len(parts) + 1), 2):
             piece = "".join(parts[start:end])
             whole = start == 0 and end >= len(parts)
-            found = [] if whole else _read_one(piece)
-            found = found or _read_one(_COUNT.sub("", piece, count=1) if _COUNT.match(piece) else "")
+            found = [] if whole else _read_one(piece, depth)
+            if not found and _COUNT.match(piece):
+                found = _read_one(_COUNT.sub("", piece, count=1), depth)
             if found:
                 if unknown:
                     yield Reading(NOT_UNDERSTOOD, (unknown,))
@@ -251,7 +251,7 @@ _COMPUTED = re.compile(r"\d{4,}")
 def patterns(said: Said) -> tuple[re.Pattern[str], ...]:
     """What a sentence reads like, whatever is filled in; several where it has several forms."""
     if isinstance(said, str):
-        return (re.compile(re.escape(said)),)
+        return (_compiled(re.escape(said)),)
     names = list(inspect.signature(said).parameters.values())
     found: list[re.Pattern[str]] = []
     for sample in product(*(_samples(each, at) for at, each in enumerate(names))):
@@ -281,8 +281,16 @@ def _pattern(text: str, values: int) -> re.Pattern[str]:
     for at in range(values):
         number = str(_NUMBERS * (at + 3))
         sample, shape = (number, r"[^\s,;()]+?") if number in pattern else (_WORD.format(at), ".*?")
-        pattern = pattern.replace(sample, f"(?P<v{at}>{shape})", 1).replace(sample, f"(?P=v{at})")
-    return re.compile(_COMPUTED.sub(r"\\d+", pattern), re.DOTALL)
+        pattern = pattern.replace(sample, f"(?P<v{at}>{shape})", 1).replace(sample, shape)
+    return _compiled(_COMPUTED.sub(r"\\d+", pattern))
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """By RE2, whose time is linear in the text: anybody can write a condition."""
+    import re2
+
+    found: re.Pattern[str] = re2.compile(f"(?s){pattern}")
+    return found
 
 
 def _values(match: re.Match[str]) -> tuple[str, ...]:
@@ -294,6 +302,7 @@ def _values(match: re.Match[str]) -> tuple[str, ...]:
 # --- for people ---------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=4096)
 def in_plain_words(message: str) -> str:
     """A message that has to be kube-scheduler's own in a condition."""
     for said in (group_texts.cannot_reach_minimum, group_texts.below_minimum):
@@ -304,7 +313,8 @@ def in_plain_words(message: str) -> str:
 
 
 def _gang(match: re.Match[str]) -> str:
-    return answers.too_few_at_once(*map(int, match.groups()))
+    values = match.groups()
+    return answers.too_few_at_once(*map(int, values)) if all(map(str.isdecimal, values)) else match[0]
 
 
 # --- preemptions --------------------------------------------------------------------------------------------
