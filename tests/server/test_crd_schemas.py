@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reprieve.objects import SchemaNode, schemas
-from reprieve.server.custom_resources.jsonpath import InvalidPath, JsonPath
+from reprieve.objects.jsonpath import InvalidPath, JsonPath
 from reprieve.server.errors import ApiError
 from reprieve.server.field_validation import unknown_fields, wrong_types
 from reprieve.server.http import protobuf

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from reprieve.server.fake_nodes import Habits, NodeTemplate, TemplateError
+from reprieve.objects import NodeTemplate, TemplateError
+from reprieve.server.fake_nodes import Habits
 from reprieve.server.fake_nodes.lifecycle import next_step
 from tests.server.rig import condition, pod, running
 

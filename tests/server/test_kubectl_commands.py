@@ -9,7 +9,8 @@ import pytest
 import yaml
 
 from reprieve.local import local_cluster
-from reprieve.server import Habits, NodeTemplate
+from reprieve.objects import NodeTemplate
+from reprieve.server import Habits
 from reprieve.server.embedded import EmbeddedServer
 from tests.server.kubectl_tool import Kubectl, find_kubectl
 from tests.waiting import eventually_so

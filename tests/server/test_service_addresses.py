@@ -33,8 +33,6 @@ async def test_every_service_has_an_address_of_its_own_and_keeps_it(wire: Wire) 
     before = (await wire.get(f"{SERVICES}/s1")).body
     written = (await wire.put(f"{SERVICES}/s1", service("s1", ports=[{"port": 81}]))).body
     assert written["spec"]["clusterIP"] == before["spec"]["clusterIP"]
-    moved = await wire.patch(f"{SERVICES}/s1", {"spec": {"clusterIP": "10.96.7.7", "clusterIPs": None}})
-    assert moved.status == 422
 
 
 async def test_headless_services_have_none_and_external_names_neither(wire: Wire) -> None:

@@ -125,45 +125,8 @@ async def test_an_autoscaler_is_the_same_in_both_versions(wire: Wire) -> None:
 
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
-    (f"networking.k8s.io/v1/{NAMESPACE}/ingresses", {"spec": {}}, "either `defaultBackend` or `rules`"),
-    (
-        f"networking.k8s.io/v1/{NAMESPACE}/ingresses",
-        {"spec": {"rules": [{"http": {"paths": [{"path": "/", "backend": BACKEND}]}}]}},
-        "spec.rules[0].http.paths[0].pathType: Required value",
-    ),
-    (
-        f"networking.k8s.io/v1/{NAMESPACE}/ingresses",
-        {"spec": {"rules": [{"http": {"paths": [{**PATH, "path": "a"}]}}]}},
-        "must be an absolute path",
-    ),
-    ("networking.k8s.io/v1/ingressclasses", {"spec": {"controller": "c"}}, "domain-prefixed path"),
-    (
-        f"autoscaling/v2/{NAMESPACE}/horizontalpodautoscalers",
-        {"spec": {"scaleTargetRef": TARGET, "minReplicas": 4, "maxReplicas": 3}},
-        "must be greater than or equal to `minReplicas`",
-    ),
-    (
-        f"autoscaling/v1/{NAMESPACE}/horizontalpodautoscalers",
-        {"spec": {"scaleTargetRef": {"kind": "Deployment"}, "maxReplicas": 3}},
-        "spec.scaleTargetRef.name: Required value",
-    ),
     ("storage.k8s.io/v1/storageclasses", {}, "provisioner: Required value"),
     ("node.k8s.io/v1/runtimeclasses", {"handler": "Not A Label"}, "handler: Invalid value"),
-    (
-        "admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
-        {"webhooks": [{**HOOK, "sideEffects": "Some"}]},
-        'webhooks[0].sideEffects: Unsupported value: "Some"',
-    ),
-    (
-        "admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
-        {"webhooks": [{**HOOK, "clientConfig": {}}]},
-        "exactly one of url or service is required",
-    ),
-    (
-        f"discovery.k8s.io/v1/{NAMESPACE}/endpointslices",
-        {"addressType": "IPv9"},
-        "addressType: Unsupported value",
-    ),
 ]
 
 

@@ -88,11 +88,10 @@ def command(filenames: tuple[str, ...], config: str | None, max_size: int, outpu
 
 def _review(found: list[Found], config: Configuration) -> list[Finding]:
     from reprieve.jobs import template_problems
-    from reprieve.server import refusals
 
     kinds, context = config.job_kinds(), config.admission_context()
     others = [each.document for each in found if isinstance(each, Source)]
-    findings = review(found, context, refusals, lambda job: template_problems(job, kinds, context, others))
+    findings = review(found, context, lambda job: template_problems(job, kinds, context, others))
     jobs = {each.where for each in found if isinstance(each, Source) and kinds.find(each.document)}
     return [_in_part(each) if each.unchecked and each.where in jobs else each for each in findings]
 

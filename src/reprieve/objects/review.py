@@ -66,13 +66,8 @@ class Finding(NamedTuple):
 Rules = Callable[[Document], list[Problem]]
 
 
-def review(
-    found: Iterable[Found], context: Context, more: Rules | None = None, inside: Rules | None = None
-) -> list[Finding]:
-    """All findings, in the order of the documents.
-
-    `more` judges those in which nothing else is wrong; `inside` what can be judged of kinds of others.
-    """
+def review(found: Iterable[Found], context: Context, inside: Rules | None = None) -> list[Finding]:
+    """All findings, in the order of the documents. `inside` judges what can be judged of kinds of others."""
     everything = list(found)
     position = {each.where: index for index, each in reversed(list(enumerate(everything)))}
     findings = [
@@ -80,13 +75,11 @@ def review(
         for each in everything
         if isinstance(each, UnreadableInput)
     ]
-    findings += _review([each for each in everything if isinstance(each, Source)], context, more, inside)
+    findings += _review([each for each in everything if isinstance(each, Source)], context, inside)
     return sorted(findings, key=lambda finding: position[finding.where])
 
 
-def _review(
-    sources: list[Source], context: Context, more: Rules | None, inside: Rules | None
-) -> Iterator[Finding]:
+def _review(sources: list[Source], context: Context, inside: Rules | None) -> Iterator[Finding]:
     known = _by_name(sources)
     stated = known.get((_SCHEDULING, "PriorityClass"), {}).values()
     classes = [priority_class_of(source.document) for source in stated]
@@ -97,7 +90,7 @@ def _review(
     )
     custom = custom_schemas(source.document for source in sources)
     for source in sources:
-        yield from _alone(source, context, custom, more)
+        yield from _alone(source, context, custom)
         if inside is not None and _is_of_others(source.document, custom):
             yield from (Finding(source.where, problem) for problem in inside(source.document))
         document = source.document
@@ -109,7 +102,7 @@ def _review(
     yield from _several_defaults(known.get((_SCHEDULING, "PriorityClass"), {}))
 
 
-def _alone(source: Source, context: Context, custom: Custom, more: Rules | None) -> Iterator[Finding]:
+def _alone(source: Source, context: Context, custom: Custom) -> Iterator[Finding]:
     document = At(source.document)
     missing = [name for name in ("apiVersion", "kind") if not document.field(name).text]
     for name in missing:
@@ -121,10 +114,7 @@ def _alone(source: Source, context: Context, custom: Custom, more: Rules | None)
         problem, mistake = unrecognised(source.document)
         yield Finding(source.where, problem, warning=not mistake, unchecked=not mistake)
         return
-    problems = _problems(source.document, schema, context)
-    if not problems and more is not None:
-        problems = more(source.document)
-    for problem in problems:
+    for problem in _problems(source.document, schema, context):
         yield Finding(source.where, problem)
 
 

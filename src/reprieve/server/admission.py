@@ -25,11 +25,22 @@ from typing import Any
 import msgspec
 
 from reprieve.admission import limit_ranges, runtime_classes
-from reprieve.objects import KINDS, Document, QuantityError, misfits, normalise, on_create, on_write, shown
-from reprieve.server import metadata, validation
+from reprieve.objects import (
+    KINDS,
+    Document,
+    QuantityError,
+    builtin_problems,
+    misfits,
+    normalise,
+    on_create,
+    on_write,
+    shown,
+    size_problems,
+)
+from reprieve.server import metadata
 from reprieve.server.admitted_specs import AdmittedSpecs
 from reprieve.server.documents import at
-from reprieve.server.errors import Cause, forbidden, invalid, not_found
+from reprieve.server.errors import Cause, cause_of, forbidden, invalid, not_found
 from reprieve.server.field_validation import empty_status, spell_quantities, wrong_types
 from reprieve.server.limit_ranges import LimitRanges
 from reprieve.server.queues import StopsAtCreation
@@ -117,7 +128,7 @@ class Admission:
             limit_ranges.fill_in(document, self._limit_ranges.of(document))
         on_create(document, timestamp)
         causes = _custom(resource, document, None)
-        causes += metadata.validate(resource, meta) + validation.validate(storage_key, document, None)
+        causes += metadata.validate(resource, meta) + _problems(document, None)
         _refuse(resource, meta, causes)
         if self._rules.applies(resource):
             document = self._rules.admit(resource, document, None)
@@ -152,7 +163,7 @@ class Admission:
             causes += _custom(resource, document, old)
             # A resize changes what no other update may; `operations.resize` looked at the change.
             before = None if subresource == "resize" else old
-            causes += validation.validate(storage_key, document, before)
+            causes += _problems(document, before)
         _refuse(resource, meta, causes)
         noted = meta.get("annotations") != was.get("annotations")
         if self._rules.applies(resource) and (judged or (noted and storage_key == "pods")):
@@ -226,6 +237,11 @@ def _custom(resource: ResourceInfo, document: Document, old: Document | None) ->
     if resource.default is not None:
         resource.default(document)
     return resource.validate(document, old) if resource.validate is not None else []
+
+
+def _problems(document: Document, old: Document | None) -> list[Cause]:
+    """What kube-apiserver refuses of its own kinds."""
+    return [cause_of(each) for each in [*builtin_problems(document, old), *size_problems(document)]]
 
 
 def _refuse(resource: ResourceInfo, meta: Document, causes: list[Cause]) -> None:

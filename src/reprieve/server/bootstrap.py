@@ -7,7 +7,6 @@ from reprieve.objects import Document, well_known
 from reprieve.server.backend import Backend, WriteOptions
 from reprieve.server.custom_resources.serving import ServedDefinitions
 from reprieve.server.operations.writes import create, replace
-from reprieve.server.registry import RBAC
 from reprieve.server.security.roles import ROLES
 
 _NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
@@ -63,9 +62,9 @@ def bootstrap(backend: Backend) -> None:
     for name, rules in ROLES.items():
         _ensure(
             backend,
-            f"clusterroles.{RBAC}",
+            f"clusterroles.{well_known.RBAC_API}",
             {
-                "apiVersion": f"{RBAC}/v1",
+                "apiVersion": f"{well_known.RBAC_API}/v1",
                 "kind": "ClusterRole",
                 "metadata": {"name": name, "labels": {"kubernetes.io/bootstrapping": "rbac-defaults"}},
                 "rules": rules,

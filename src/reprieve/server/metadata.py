@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import Document, dns_label, dns_subdomain, label_key, label_value
+from reprieve.objects import Document, dns_label, dns_subdomain, label_key, label_value, well_known
 from reprieve.server.errors import (
     ApiError,
     Cause,
@@ -20,7 +20,7 @@ from reprieve.server.errors import (
     required,
     too_long,
 )
-from reprieve.server.registry import RBAC, ResourceInfo
+from reprieve.server.registry import ResourceInfo
 
 _SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _MAX_GENERATED_BASE = 58
@@ -141,7 +141,7 @@ def _problem(check: Callable[[str], str | None], text: str) -> str | None:
 
 
 def _name_check(resource: ResourceInfo) -> Callable[[str], str | None]:
-    if resource.group == RBAC:
+    if resource.group == well_known.RBAC_API:
         return _path_segment
     return dns_label if resource.storage_key in _DNS_LABEL_NAMES else dns_subdomain
 

@@ -13,8 +13,6 @@ import msgspec
 from reprieve.objects import Document
 from reprieve.server.errors import Cause
 
-RBAC = "rbac.authorization.k8s.io"
-"""The group of roles and bindings; other rules hold for it than for everything else."""
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
 

@@ -3,7 +3,7 @@
 from reprieve.objects import TABLE, well_known
 from reprieve.server.autoscaler_versions import autoscaler_to_v1, autoscaler_to_v2
 from reprieve.server.kueue_versions import to_v1beta1
-from reprieve.server.registry import ALL_VERBS, RBAC, ResourceInfo, ScalePaths
+from reprieve.server.registry import ALL_VERBS, ResourceInfo, ScalePaths
 
 CREATE_ONLY = ("create",)
 _ALL, _EXTENSIONS = ("all",), ("api-extensions",)
@@ -181,7 +181,10 @@ def _access() -> list[ResourceInfo]:
         review("authorization.k8s.io", "LocalSubjectAccessReview", namespaced=True),
         review("authentication.k8s.io", "SelfSubjectReview"),
         review("authentication.k8s.io", "TokenReview"),
-        *(_served(RBAC, kind) for kind in ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")),
+        *(
+            _served(well_known.RBAC_API, kind)
+            for kind in ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")
+        ),
     ]
 
 

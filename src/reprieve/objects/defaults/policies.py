@@ -2,8 +2,7 @@
 
 from reprieve.objects.meta import Document
 from reprieve.objects.raw import at, items, section
-
-_RBAC = "rbac.authorization.k8s.io"
+from reprieve.objects.well_known import RBAC_API
 
 
 def default_network_policy(document: Document) -> None:
@@ -23,7 +22,7 @@ def default_ingress(document: Document) -> None:
 
 def default_binding(document: Document) -> None:
     if isinstance(at(document, "roleRef"), dict):
-        document["roleRef"].setdefault("apiGroup", _RBAC)
+        document["roleRef"].setdefault("apiGroup", RBAC_API)
     for subject in items(document, "subjects"):
         if subject.get("kind") in ("User", "Group"):
-            subject.setdefault("apiGroup", _RBAC)
+            subject.setdefault("apiGroup", RBAC_API)

@@ -10,10 +10,9 @@ everybody waiting: completing and checking an object takes at most as many steps
 """
 
 import re
-from functools import lru_cache
 from typing import Any
 
-from reprieve.objects import TimeError, parse_duration, parse_time
+from reprieve.objects import TimeError, definitions, parse_duration, parse_time
 from reprieve.server.errors import (
     Cause,
     duplicate,
@@ -26,8 +25,6 @@ from reprieve.server.errors import (
 
 Schema = dict[str, Any]
 
-PRESERVE = "x-kubernetes-preserve-unknown-fields"
-INT_OR_STRING = "x-kubernetes-int-or-string"
 EMBEDDED = "x-kubernetes-embedded-resource"
 _ALWAYS_KNOWN = frozenset({"apiVersion", "kind", "metadata"})
 
@@ -124,7 +121,7 @@ def _unknown(value: Any, schema: Schema, path: str, root: bool) -> Any:
                 yield from _unknown(item, known[name], where, False)
         elif isinstance(extra, dict):
             yield from _unknown(item, extra, where, False)
-        elif name not in standard and not schema.get(PRESERVE) and extra is not True:
+        elif name not in standard and not schema.get(definitions.PRESERVE) and extra is not True:
             yield value, name, where
 
 
@@ -164,7 +161,7 @@ def validate(value: Any, schema: Schema, path: str = "", budget: Budget | None =
 
 
 def _check_type(value: Any, schema: Schema, path: str) -> list[Cause]:
-    if schema.get(INT_OR_STRING):
+    if schema.get(definitions.INT_OR_STRING):
         good = isinstance(value, int | str) and not isinstance(value, bool)
         return [] if good else [_mistyped(value, "integer or string", path)]
     wanted = schema.get("type")
@@ -230,7 +227,7 @@ def _check_unique(value: list[Any], schema: Schema, path: str) -> list[Cause]:
 def _check_string(value: str, schema: Schema, path: str) -> list[Cause]:
     causes = _check_bounds(len(value), schema, path, "Length", "chars long")
     pattern = schema.get("pattern")
-    if pattern and not compiled(pattern).search(value):
+    if pattern and not definitions.compiled(pattern).search(value):
         causes.append(invalid_value(path, value, f"{path} in body should match '{pattern}'"))
     known = _FORMATS.get(schema.get("format", ""))
     if known is not None and not known(value):
@@ -284,22 +281,6 @@ def _check_combinations(value: Any, schema: Schema, path: str, budget: Budget) -
 
 def _join(path: str, name: str) -> str:
     return f"{path}.{name}" if path and path != "." else name
-
-
-@lru_cache(maxsize=1024)
-def compiled(pattern: str) -> Any:
-    """By RE2, whose syntax is Go's and whose time is linear in the text: definitions come from anybody.
-
-    Raises ValueError with the reason.
-    """
-    import re2  # only servers with custom resources need it
-
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        return re2.compile(pattern, options=options)
-    except re2.error as error:
-        raise ValueError(error.args[0].decode() if error.args else "") from None
 
 
 def _parses(parse: Any) -> Any:

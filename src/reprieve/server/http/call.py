@@ -8,9 +8,8 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
-from reprieve.objects import Document, Problem, contradictions, modernise
+from reprieve.objects import Document, Problem, contradictions, definitions, modernise
 from reprieve.server.backend import Backend, DeleteOptions, WriteOptions
-from reprieve.server.custom_resources.definitions import learn
 from reprieve.server.custom_resources.serving import DEFINITIONS
 from reprieve.server.errors import (
     ApiError,
@@ -185,7 +184,7 @@ class Call:
             if media == APPLY_PATCH:
                 check_applied(self.resource, document)
             if self.resource.storage_key == DEFINITIONS:
-                learn(document)
+                definitions.learn_schemas(document)
             return validate_fields(self.resource, document, mode, duplicates)
 
         self.warnings += await aside(len(body), validated)

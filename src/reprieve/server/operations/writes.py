@@ -6,7 +6,7 @@ The returned record may not be committed yet: the caller awaits `Store.settled()
 from collections.abc import Callable
 from typing import Any
 
-from reprieve.objects import Document, shown
+from reprieve.objects import Document, shown, well_known
 from reprieve.server import metadata
 from reprieve.server.apply import server_side_apply, track_update
 from reprieve.server.backend import Backend, WriteOptions
@@ -22,7 +22,7 @@ from reprieve.server.errors import (
 )
 from reprieve.server.operations.deletion import finish_if_finalized
 from reprieve.server.patch import APPLY_PATCH, apply_patch
-from reprieve.server.registry import RBAC, ResourceInfo
+from reprieve.server.registry import ResourceInfo
 from reprieve.server.storage import Record
 from reprieve.server.storage.records import encode
 
@@ -33,7 +33,10 @@ _CREATE_ON_UPDATE = {
     "limitranges",
     "services",
     "runtimeclasses.node.k8s.io",
-    *(f"{plural}.{RBAC}" for plural in ("roles", "rolebindings", "clusterroles", "clusterrolebindings")),
+    *(
+        f"{plural}.{well_known.RBAC_API}"
+        for plural in ("roles", "rolebindings", "clusterroles", "clusterrolebindings")
+    ),
 }
 _NAME_ATTEMPTS = 8
 

@@ -4,7 +4,6 @@ from datetime import datetime
 
 from reprieve.objects import Document, condition_of, well_known
 from reprieve.server.documents import at, items
-from reprieve.server.registry import RBAC
 from reprieve.server.tables.column import (
     AGE,
     CREATED_AT,
@@ -249,10 +248,10 @@ CLUSTER_COLUMNS: dict[tuple[str, str], tuple[Column, ...]] = {
     ),
     ("apiextensions.k8s.io", "CustomResourceDefinition"): DEFINITION_COLUMNS,
     ("", "LimitRange"): (NAME, CREATED_AT),
-    (RBAC, "Role"): (NAME, CREATED_AT),
-    (RBAC, "ClusterRole"): (NAME, CREATED_AT),
-    (RBAC, "RoleBinding"): BINDING_COLUMNS,
-    (RBAC, "ClusterRoleBinding"): BINDING_COLUMNS,
+    (well_known.RBAC_API, "Role"): (NAME, CREATED_AT),
+    (well_known.RBAC_API, "ClusterRole"): (NAME, CREATED_AT),
+    (well_known.RBAC_API, "RoleBinding"): BINDING_COLUMNS,
+    (well_known.RBAC_API, "ClusterRoleBinding"): BINDING_COLUMNS,
     ("networking.k8s.io", "NetworkPolicy"): (
         NAME,
         Column("Pod-Selector", lambda doc, _: selector_text(at(doc, "spec", "podSelector"))),

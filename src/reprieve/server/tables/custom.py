@@ -9,8 +9,7 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import Document, condition_of, well_known
-from reprieve.server.custom_resources.jsonpath import InvalidPath, JsonPath
+from reprieve.objects import Document, condition_of, jsonpath, well_known
 from reprieve.server.documents import at
 from reprieve.server.registry import PrinterColumn
 from reprieve.server.tables.column import AGE, NAME, Cell, Column, condition_status, field, join, since
@@ -37,8 +36,8 @@ def _column(column: PrinterColumn) -> Column:
 
 def _cell(column: PrinterColumn) -> Cell:
     try:
-        path = JsonPath(column.json_path)
-    except InvalidPath:
+        path = jsonpath.JsonPath(column.json_path)
+    except jsonpath.InvalidPath:
         return lambda _doc, _: None
 
     def cell(doc: Document, now: datetime) -> Any:
