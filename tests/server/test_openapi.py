@@ -1,13 +1,12 @@
 """OpenAPI documents: complete references, the marks that kubectl looks for, custom kinds."""
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from reprieve.server.openapi import v2_document, v2_protobuf, v3_document, v3_index
+from reprieve.server.openapi import v2_document, v3_document, v3_index
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.resources import builtin_resources
 
@@ -128,45 +127,3 @@ def test_the_index_lists_every_version_and_changes_with_the_schema() -> None:
 
 def test_a_version_that_is_not_served_has_no_document() -> None:
     assert v3_document("example.com/v9", RESOURCES) is None
-
-
-def test_the_protobuf_form_holds_the_same_definitions() -> None:
-    """Read back with the few rules of the encoding, as an old kubectl would."""
-    document = v2_document([*RESOURCES, FOO])
-    definitions = dict(named_messages(members(v2_protobuf([*RESOURCES, FOO]))[9][0]))
-    assert set(definitions) == set(document["definitions"])
-    pod = members(definitions["io.k8s.api.core.v1.Pod"])
-    fields = dict(named_messages(pod[25][0]))
-    assert set(fields) == {"apiVersion", "kind", "metadata", "spec", "status"}
-    assert members(fields["spec"])[1] == [b"#/definitions/io.k8s.api.core.v1.PodSpec"]
-    extension = members(pod[31][0])
-    assert extension[1] == [b"x-kubernetes-group-version-kind"]
-    assert json.loads(members(extension[2][0])[2][0]) == [{"group": "", "kind": "Pod", "version": "v1"}]
-
-
-def named_messages(data: bytes) -> Iterator[tuple[str, bytes]]:
-    for item in members(data)[1]:
-        entry = members(item)
-        yield entry[1][0].decode(), entry[2][0]
-
-
-def members(data: bytes) -> dict[int, list[bytes]]:
-    """Length-delimited fields by number; the document has no others."""
-    found: dict[int, list[bytes]] = {}
-    position = 0
-    while position < len(data):
-        tag, position = varint(data, position)
-        assert tag & 7 == 2
-        length, position = varint(data, position)
-        found.setdefault(tag >> 3, []).append(data[position : position + length])
-        position += length
-    return found
-
-
-def varint(data: bytes, position: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[position]
-        value, shift, position = value | (byte & 127) << shift, shift + 7, position + 1
-        if byte < 128:
-            return value, position

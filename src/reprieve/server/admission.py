@@ -47,7 +47,6 @@ from reprieve.server.queues import StopsAtCreation
 from reprieve.server.quotas import Quotas
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.rules import ObjectRules
-from reprieve.server.service_addresses import ServiceAddresses
 from reprieve.server.storage import Store
 
 _STATUS_DECIDED_ELSEWHERE = {"nodes", "pods", "namespaces", "jobs.batch"}
@@ -72,7 +71,6 @@ class Admission:
         self._stop = stop
         self._admitted = AdmittedSpecs()
         self._limit_ranges = LimitRanges(store)
-        self._addresses = ServiceAddresses(store)
         self._quotas = quotas
 
     def create(self, resource: ResourceInfo, document: Document, timestamp: str) -> Document:
@@ -121,8 +119,6 @@ class Admission:
             if not resource.custom:
                 document["status"] = empty_status(resource)
         on_write(document)
-        if storage_key == "services":
-            self._addresses.complete(document, None)
         limited = self._limit_ranges.apply_to(meta.get("namespace", ""))
         if limited and storage_key == "pods":
             limit_ranges.fill_in(document, self._limit_ranges.of(document))
@@ -158,8 +154,6 @@ class Admission:
         if judged or storage_key != "pods":
             on_write(document)
         if judged:
-            if storage_key == "services":
-                self._addresses.complete(document, old)
             causes += _custom(resource, document, old)
             # A resize changes what no other update may; `operations.resize` looked at the change.
             before = None if subresource == "resize" else old

@@ -93,8 +93,6 @@ class ResourceInfo(msgspec.Struct, kw_only=True, eq=False):
     downgrade: Callable[[Document], Document] | None = None
     """How what is stored is shown, where more than `apiVersion` differs: by an older version, or by a schema
     whose defaults may be newer than the object."""
-    upgrade: Callable[[Document], Document] | None = None
-    """How what an older version says is stored, where `reprieve.objects.normalise` does not do it."""
     unconditional_update: bool = True
     """Whether a PUT may leave `resourceVersion` out, or say 0, and so overwrite whatever is stored."""
     inert: str = ""
@@ -127,8 +125,6 @@ class ResourceInfo(msgspec.Struct, kw_only=True, eq=False):
 
     def to_storage(self, document: Document) -> Document:
         """The document under the names it is stored with."""
-        if self.upgrade is not None:
-            return self.upgrade(document)
         return (
             {self.renames.get(key, key): value for key, value in document.items()} if self.twin else document
         )

@@ -1,21 +1,19 @@
 """The built-in resources: what the table of kinds (`objects.kinds`) does not say of a kind that is served."""
 
+from typing import Any
+
 from reprieve.objects import TABLE, well_known
-from reprieve.server.autoscaler_versions import autoscaler_to_v1, autoscaler_to_v2
 from reprieve.server.kueue_versions import to_v1beta1
 from reprieve.server.registry import ALL_VERBS, ResourceInfo, ScalePaths
 
 CREATE_ONLY = ("create",)
 _ALL, _EXTENSIONS = ("all",), ("api-extensions",)
 
-_NO_ADDRESS = "stored, but there is no network here: nothing answers at its address, and it gets no endpoints"
-_NO_NETWORK = "stored, but there is no network here: nothing applies it to any traffic"
-_NO_VOLUMES = "stored, but no storage driver runs here: nothing acts on it"
-_NO_WEBHOOKS = "stored, but this server calls no webhooks: nothing is checked or changed by it"
-_NO_LOAD = "stored, but pods on fake nodes have no load: nothing scales its target"
+STORED = "stored, not checked: nothing here acts on it"
+"""What anybody who creates such an object is warned of."""
 
 
-def _served(group: str, kind: str, *subresources: str, version: str = "", **more: object) -> ResourceInfo:
+def _served(group: str, kind: str, *subresources: str, version: str = "", **more: Any) -> ResourceInfo:
     """A kind of the table, in its preferred version or another one."""
     row = TABLE[group, kind]
     return ResourceInfo(
@@ -26,7 +24,7 @@ def _served(group: str, kind: str, *subresources: str, version: str = "", **more
         namespaced=row.namespaced,
         short_names=row.short_names,
         subresources=frozenset(("status", *subresources) if row.has_status else subresources),
-        **more,  # type: ignore[arg-type]
+        **more,
     )
 
 
@@ -41,13 +39,10 @@ def _core() -> list[ResourceInfo]:
         _served("", "Secret"),
         _served("", "ServiceAccount", "token"),
         _served("", "Event"),
-        _served("", "Service", categories=_ALL, inert=_NO_ADDRESS),
-        _served("", "Endpoints"),
         _served("", "LimitRange"),
         _served("", "ResourceQuota"),
         _served("", "PersistentVolumeClaim"),
         _served("", "PersistentVolume"),
-        _served("", "PodTemplate", has_generation=True),
         _served(
             "", "ReplicationController", "scale", categories=_ALL, scale_paths=scaled, has_generation=True
         ),
@@ -77,59 +72,36 @@ def _policies() -> list[ResourceInfo]:
     ]
 
 
-def _networking() -> list[ResourceInfo]:
+_NETWORKING, _WEBHOOKS = "networking.k8s.io", "admissionregistration.k8s.io"
+_COUNTED: dict[str, Any] = {"has_generation": True}
+_SHARED: dict[str, Any] = {"unconditional_update": False}
+_STORED: dict[tuple[str, str], dict[str, Any]] = {
+    ("", "Service"): {"categories": _ALL},
+    (_NETWORKING, "NetworkPolicy"): _COUNTED,
+    (_NETWORKING, "Ingress"): _COUNTED,
+    ("autoscaling", "HorizontalPodAutoscaler"): {"categories": _ALL, **_COUNTED},
+    (_WEBHOOKS, "ValidatingWebhookConfiguration"): {"categories": _EXTENSIONS, **_COUNTED, **_SHARED},
+    (_WEBHOOKS, "MutatingWebhookConfiguration"): {"categories": _EXTENSIONS, **_COUNTED, **_SHARED},
+    (well_known.STORAGE_API, "CSIDriver"): _SHARED,
+    (well_known.STORAGE_API, "CSINode"): _SHARED,
+    (well_known.STORAGE_API, "CSIStorageCapacity"): _SHARED,
+    (well_known.STORAGE_API, "VolumeAttachment"): _SHARED,
+}
+"""Kinds that charts bring and no controller here acts on: a new one is answered with a warning."""
+
+
+def _stored() -> list[ResourceInfo]:
+    return [_served(*key, inert=STORED, **more) for key, more in _STORED.items()]
+
+
+def _mentioned() -> list[ResourceInfo]:
+    """Kinds that mean something by being there."""
     return [
-        _served("networking.k8s.io", "NetworkPolicy", has_generation=True, inert=_NO_NETWORK),
-        _served("networking.k8s.io", "Ingress", has_generation=True, inert=_NO_NETWORK),
-        _served("networking.k8s.io", "IngressClass", has_generation=True),
+        _served("", "Endpoints"),
+        _served("", "PodTemplate", has_generation=True),
+        _served(_NETWORKING, "IngressClass", has_generation=True),
         _served("discovery.k8s.io", "EndpointSlice"),
-    ]
-
-
-def _storage() -> list[ResourceInfo]:
-    def storage(kind: str) -> ResourceInfo:
-        return _served(well_known.STORAGE_API, kind, unconditional_update=False, inert=_NO_VOLUMES)
-
-    return [
         _served(well_known.STORAGE_API, "StorageClass"),
-        storage("CSIDriver"),
-        storage("CSINode"),
-        storage("CSIStorageCapacity"),
-        storage("VolumeAttachment"),
-    ]
-
-
-def _inert() -> list[ResourceInfo]:
-    """Kinds that charts bring and nothing here acts on: stored, and a new one is answered with a warning."""
-
-    def webhooks(kind: str) -> ResourceInfo:
-        return _served(
-            "admissionregistration.k8s.io",
-            kind,
-            categories=_EXTENSIONS,
-            has_generation=True,
-            unconditional_update=False,
-            inert=_NO_WEBHOOKS,
-        )
-
-    def autoscaler(version: str) -> ResourceInfo:
-        return _served(
-            "autoscaling",
-            "HorizontalPodAutoscaler",
-            version=version,
-            storage_version="v2",
-            categories=_ALL,
-            inert=_NO_LOAD,
-            has_generation=True,
-            upgrade=autoscaler_to_v2 if version == "v1" else None,
-            downgrade=autoscaler_to_v1 if version == "v1" else None,
-        )
-
-    return [
-        webhooks("ValidatingWebhookConfiguration"),
-        webhooks("MutatingWebhookConfiguration"),
-        autoscaler("v2"),
-        autoscaler("v1"),
         _served("node.k8s.io", "RuntimeClass", unconditional_update=False),
     ]
 
@@ -227,9 +199,8 @@ def builtin_resources() -> list[ResourceInfo]:
         *core,
         *_workloads(),
         *_policies(),
-        *_networking(),
-        *_storage(),
-        *_inert(),
+        *_stored(),
+        *_mentioned(),
         *_devices(),
         *_scheduling(),
         *_definitions(),

@@ -1,8 +1,8 @@
 """OpenAPI documents of what the server serves, from the same schemas that validate, patch and apply.
 
 Good enough for `kubectl explain` (types and descriptions), for its check whether the server validates fields
-(the `fieldValidation` parameter of each PATCH), for client-side apply (patch strategies) and for old
-client-side validation (version 2). Not a full description: responses and most parameters are left out. Pure
+(the `fieldValidation` parameter of each PATCH), for client-side apply (patch strategies), and in version
+2 for tools that still read that. Not a full description: responses and most parameters are left out. Pure
 functions; the caller caches.
 """
 
@@ -12,7 +12,6 @@ from collections.abc import Iterable
 import msgspec
 
 from reprieve.objects import Document
-from reprieve.server.openapi import gnostic
 from reprieve.server.openapi.components import V2, V3, Components, Dialect
 from reprieve.server.registry import ResourceInfo
 
@@ -42,10 +41,6 @@ def v2_document(resources: Iterable[ResourceInfo]) -> Document:
     for resource in served:
         paths.update(_paths_of(resource, components.add_kind(resource), V2))
     return {"swagger": "2.0", "info": INFO, "paths": paths, "definitions": components.schemas}
-
-
-def v2_protobuf(resources: Iterable[ResourceInfo]) -> bytes:
-    return gnostic.encode(v2_document(resources))
 
 
 def v3_document(group_version: str, resources: Iterable[ResourceInfo]) -> Document | None:
@@ -143,4 +138,4 @@ def _parameter(name: str, description: str, dialect: Dialect) -> Document:
     return parameter | ({"type": "string"} if dialect is V2 else {"schema": {"type": "string"}})
 
 
-__all__ = ["v2_document", "v2_protobuf", "v3_document", "v3_index"]
+__all__ = ["v2_document", "v3_document", "v3_index"]
