@@ -4,7 +4,7 @@
     jobs         pods of Jobs until enough succeed
     cronjobs     Jobs of CronJobs
     replicas     pods of ReplicaSets and ReplicationControllers
-    deployments  ReplicaSets of Deployments, and how they roll (rollout, rollout_status)
+    deployments  ReplicaSets of Deployments, and how they roll (rollout)
     garbage      dependents of deleted owners; background, foreground, orphan
     namespaces   the service account of a new one, the contents of a deleted one
     cleanup      pod groups whose pods are done, old events, pods of deleted nodes
