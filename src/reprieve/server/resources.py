@@ -2,9 +2,20 @@
 
 from typing import Any
 
-from reprieve.objects import TABLE, well_known
+from reprieve.admission import limit_ranges, runtime_classes
+from reprieve.objects import (
+    TABLE,
+    Document,
+    builtin_problems,
+    dns_label,
+    on_write,
+    size_problems,
+    well_known,
+)
+from reprieve.server.errors import Cause, cause_of, forbidden
 from reprieve.server.kueue_versions import to_v1beta1
-from reprieve.server.registry import ALL_VERBS, ResourceInfo, ScalePaths
+from reprieve.server.metadata import path_segment
+from reprieve.server.registry import ALL_VERBS, ResourceInfo, ScalePaths, Scene
 
 CREATE_ONLY = ("create",)
 _ALL, _EXTENSIONS = ("all",), ("api-extensions",)
@@ -24,140 +35,121 @@ def _served(group: str, kind: str, *subresources: str, version: str = "", **more
         namespaced=row.namespaced,
         short_names=row.short_names,
         subresources=frozenset(("status", *subresources) if row.has_status else subresources),
+        default=on_write,
+        validate=_problems,
         **more,
     )
 
 
-def _core() -> list[ResourceInfo]:
-    scaled = ScalePaths()
-    no_collection = tuple(verb for verb in ALL_VERBS if verb != "deletecollection")
-    return [
-        _served("", "Namespace", "finalize", verbs=no_collection),
-        _served("", "Node"),
-        _served("", "Pod", "binding", "eviction", "resize", categories=_ALL, has_generation=True),
-        _served("", "ConfigMap"),
-        _served("", "Secret"),
-        _served("", "ServiceAccount", "token"),
-        _served("", "Event"),
-        _served("", "LimitRange"),
-        _served("", "ResourceQuota"),
-        _served("", "PersistentVolumeClaim"),
-        _served("", "PersistentVolume"),
-        _served(
-            "", "ReplicationController", "scale", categories=_ALL, scale_paths=scaled, has_generation=True
-        ),
-        _served("", "Binding", verbs=CREATE_ONLY),
-    ]
+def _problems(new: Document, old: Document | None) -> list[Cause]:
+    """What kube-apiserver refuses of its own kinds."""
+    return [cause_of(each) for each in [*builtin_problems(new, old), *size_problems(new)]]
 
 
-def _workloads() -> list[ResourceInfo]:
-    def scaled(kind: str) -> ResourceInfo:
-        return _served("apps", kind, "scale", categories=_ALL, scale_paths=ScalePaths(), has_generation=True)
-
-    return [
-        scaled("Deployment"),
-        scaled("ReplicaSet"),
-        scaled("StatefulSet"),
-        _served("apps", "DaemonSet", categories=_ALL, has_generation=True),
-        _served("batch", "Job", categories=_ALL, has_generation=True),
-        _served("batch", "CronJob", categories=_ALL, has_generation=True),
-        _served("apps", "ControllerRevision"),
-    ]
+def _complete_pod(pod: Document, scene: Scene) -> None:
+    """403 for a RuntimeClass that does not exist or contradicts the pod."""
+    if name := runtime_classes.named(pod):
+        found = scene.find("runtimeclasses.node.k8s.io", name)
+        problem = f'RuntimeClass "{name}" not found'
+        if found is not None:
+            problem = runtime_classes.complete(pod, found)
+        if problem:
+            raise forbidden("", "pods", pod["metadata"].get("name", ""), f"pod rejected: {problem}")
+    if scene.limits:
+        limit_ranges.fill_in(pod, scene.limits)
 
 
-def _policies() -> list[ResourceInfo]:
-    return [
-        _served("policy", "PodDisruptionBudget", has_generation=True, unconditional_update=False),
-        _served("coordination.k8s.io", "Lease", unconditional_update=False),
-    ]
-
-
-_NETWORKING, _WEBHOOKS = "networking.k8s.io", "admissionregistration.k8s.io"
+_RUNS = {"categories": _ALL, "has_generation": True, "has_pods": True}
+"""What makes pods."""
+_SCALED = {**_RUNS, "scale_paths": ScalePaths()}
+_OFTEN = {"often_written": True, "judged_by_spec": True, "returns_deleted": True}
 _COUNTED: dict[str, Any] = {"has_generation": True}
 _SHARED: dict[str, Any] = {"unconditional_update": False}
-_STORED: dict[tuple[str, str], dict[str, Any]] = {
-    ("", "Service"): {"categories": _ALL},
-    (_NETWORKING, "NetworkPolicy"): _COUNTED,
-    (_NETWORKING, "Ingress"): _COUNTED,
-    ("autoscaling", "HorizontalPodAutoscaler"): {"categories": _ALL, **_COUNTED},
-    (_WEBHOOKS, "ValidatingWebhookConfiguration"): {"categories": _EXTENSIONS, **_COUNTED, **_SHARED},
-    (_WEBHOOKS, "MutatingWebhookConfiguration"): {"categories": _EXTENSIONS, **_COUNTED, **_SHARED},
-    (well_known.STORAGE_API, "CSIDriver"): _SHARED,
-    (well_known.STORAGE_API, "CSINode"): _SHARED,
-    (well_known.STORAGE_API, "CSIStorageCapacity"): _SHARED,
-    (well_known.STORAGE_API, "VolumeAttachment"): _SHARED,
-}
-"""Kinds that charts bring and no controller here acts on: a new one is answered with a warning."""
+_GROUP = {**_COUNTED, **_SHARED}
+_UPSERTED = {"create_on_update": True}
+_RBAC = {**_UPSERTED, "name_problem": path_segment}
+_DEFINED = {"categories": _EXTENSIONS, **_GROUP}
+_STORAGE = {"returns_deleted": True, **_SHARED, "inert": STORED}
+_NETWORKING, _WEBHOOKS = "networking.k8s.io", "admissionregistration.k8s.io"
+_ROWS: tuple[tuple[str, str, tuple[str, ...], dict[str, Any]], ...] = (
+    ("", "Namespace", ("finalize",), {
+        "verbs": tuple(verb for verb in ALL_VERBS if verb != "deletecollection"), "keeps_status": True,
+        "name_problem": dns_label,
+    }),
+    ("", "Node", (), {"often_written": True, "keeps_status": True}),
+    ("", "Pod", ("binding", "eviction", "resize"), {
+        **_RUNS, **_OFTEN, "keeps_status": True, "complete": _complete_pod,
+    }),
+    ("", "ConfigMap", (), {}),
+    ("", "Secret", (), {}),
+    ("", "ServiceAccount", ("token",), {"returns_deleted": True}),
+    ("", "Event", (), _UPSERTED),
+    ("", "LimitRange", (), _UPSERTED),
+    ("", "ResourceQuota", (), {"returns_deleted": True}),
+    ("", "PersistentVolumeClaim", (), {**_OFTEN, "limited": True}),
+    ("", "PersistentVolume", (), _OFTEN),
+    ("", "ReplicationController", ("scale",), _SCALED),
+    ("", "Binding", (), {"verbs": CREATE_ONLY}),
+    ("apps", "Deployment", ("scale",), {**_SCALED, "counts_annotations": True}),
+    ("apps", "ReplicaSet", ("scale",), _SCALED),
+    ("apps", "StatefulSet", ("scale",), _SCALED),
+    ("apps", "DaemonSet", (), _RUNS),
+    ("batch", "Job", (), {**_RUNS, "keeps_status": True}),
+    ("batch", "CronJob", (), _RUNS),
+    ("apps", "ControllerRevision", (), {}),
+    ("policy", "PodDisruptionBudget", (), _GROUP),
+    ("coordination.k8s.io", "Lease", (), {**_SHARED, **_UPSERTED}),
+    # What charts bring and no controller here acts on: a new one is answered with a warning.
+    ("", "Service", (), {"categories": _ALL, "returns_deleted": True, **_UPSERTED, "name_problem": dns_label,
+                         "inert": STORED}),
+    (_NETWORKING, "NetworkPolicy", (), {**_COUNTED, "inert": STORED}),
+    (_NETWORKING, "Ingress", (), {**_COUNTED, "inert": STORED}),
+    ("autoscaling", "HorizontalPodAutoscaler", (), {"categories": _ALL, **_COUNTED, "inert": STORED}),
+    (_WEBHOOKS, "ValidatingWebhookConfiguration", (), {**_DEFINED, "inert": STORED}),
+    (_WEBHOOKS, "MutatingWebhookConfiguration", (), {**_DEFINED, "inert": STORED}),
+    (well_known.STORAGE_API, "CSIDriver", (), _STORAGE),
+    (well_known.STORAGE_API, "CSINode", (), _STORAGE),
+    (well_known.STORAGE_API, "CSIStorageCapacity", (), {**_SHARED, "inert": STORED}),
+    (well_known.STORAGE_API, "VolumeAttachment", (), _STORAGE),
+    # What means something by being there.
+    ("", "Endpoints", (), _UPSERTED),
+    ("", "PodTemplate", (), {**_COUNTED, "has_pods": True, "returns_deleted": True}),
+    (_NETWORKING, "IngressClass", (), _COUNTED),
+    ("discovery.k8s.io", "EndpointSlice", (), {}),
+    (well_known.STORAGE_API, "StorageClass", (), {"returns_deleted": True}),
+    ("node.k8s.io", "RuntimeClass", (), {**_SHARED, **_UPSERTED}),
+    # Devices: who offers them, and who wants them.
+    (well_known.DEVICE_API, "DeviceClass", (), _COUNTED),
+    (well_known.DEVICE_API, "DeviceTaintRule", (), _COUNTED),
+    (well_known.DEVICE_API, "ResourceClaim", (), {}),
+    (well_known.DEVICE_API, "ResourceClaimTemplate", (), _COUNTED),
+    (well_known.DEVICE_API, "ResourceSlice", (), _COUNTED),
+    (well_known.SCHEDULING_API, "PriorityClass", (), {**_COUNTED, "fixed_generation": True}),
+    (well_known.SCHEDULING_API, "PodGroup", (), _GROUP),
+    (well_known.SCHEDULING_API, "CompositePodGroup", (), _GROUP),
+    (well_known.SCHEDULING_API, "Workload", (), _GROUP),
+    ("apiextensions.k8s.io", "CustomResourceDefinition", (), _DEFINED),
+    (well_known.RBAC_API, "Role", (), _RBAC),
+    (well_known.RBAC_API, "RoleBinding", (), _RBAC),
+    (well_known.RBAC_API, "ClusterRole", (), _RBAC),
+    (well_known.RBAC_API, "ClusterRoleBinding", (), _RBAC),
+)  # fmt: skip
+_REVIEWS = (
+    ("authorization.k8s.io", "SelfSubjectAccessReview"),
+    ("authorization.k8s.io", "SelfSubjectRulesReview"),
+    ("authorization.k8s.io", "SubjectAccessReview"),
+    ("authorization.k8s.io", "LocalSubjectAccessReview"),
+    ("authentication.k8s.io", "SelfSubjectReview"),
+    ("authentication.k8s.io", "TokenReview"),
+)
+"""Answered and not stored; what roles and bindings mean is in `security.rights`."""
 
 
-def _stored() -> list[ResourceInfo]:
-    return [_served(*key, inert=STORED, **more) for key, more in _STORED.items()]
-
-
-def _mentioned() -> list[ResourceInfo]:
-    """Kinds that mean something by being there."""
-    return [
-        _served("", "Endpoints"),
-        _served("", "PodTemplate", has_generation=True),
-        _served(_NETWORKING, "IngressClass", has_generation=True),
-        _served("discovery.k8s.io", "EndpointSlice"),
-        _served(well_known.STORAGE_API, "StorageClass"),
-        _served("node.k8s.io", "RuntimeClass", unconditional_update=False),
-    ]
-
-
-def _devices() -> list[ResourceInfo]:
-    """Who offers devices, and who wants them."""
-    return [
-        _served(well_known.DEVICE_API, kind, has_generation=kind != "ResourceClaim")
-        for kind in (
-            "DeviceClass",
-            "DeviceTaintRule",
-            "ResourceClaim",
-            "ResourceClaimTemplate",
-            "ResourceSlice",
-        )
-    ]
-
-
-def _scheduling() -> list[ResourceInfo]:
-    def group(kind: str) -> ResourceInfo:
-        return _served(well_known.SCHEDULING_API, kind, has_generation=True, unconditional_update=False)
-
-    return [
-        _served(well_known.SCHEDULING_API, "PriorityClass", has_generation=True),
-        group("PodGroup"),
-        group("CompositePodGroup"),
-        group("Workload"),
-    ]
-
-
-def _definitions() -> list[ResourceInfo]:
-    group, kind = "apiextensions.k8s.io", "CustomResourceDefinition"
-    return [_served(group, kind, categories=_EXTENSIONS, has_generation=True, unconditional_update=False)]
-
-
-def _access() -> list[ResourceInfo]:
-    """Reviews are answered and not stored; what roles and bindings mean is in `security.rights`."""
-
-    def review(group: str, kind: str, namespaced: bool = False) -> ResourceInfo:
-        plural = kind.lower() + "s"
-        return ResourceInfo(
-            group=group, version="v1", kind=kind, plural=plural, namespaced=namespaced, verbs=CREATE_ONLY
-        )
-
-    return [
-        review("authorization.k8s.io", "SelfSubjectAccessReview"),
-        review("authorization.k8s.io", "SelfSubjectRulesReview"),
-        review("authorization.k8s.io", "SubjectAccessReview"),
-        review("authorization.k8s.io", "LocalSubjectAccessReview", namespaced=True),
-        review("authentication.k8s.io", "SelfSubjectReview"),
-        review("authentication.k8s.io", "TokenReview"),
-        *(
-            _served(well_known.RBAC_API, kind)
-            for kind in ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")
-        ),
-    ]
+def _review(group: str, kind: str) -> ResourceInfo:
+    plural, namespaced = kind.lower() + "s", kind.startswith("Local")
+    return ResourceInfo(
+        group=group, version="v1", kind=kind, plural=plural, namespaced=namespaced, verbs=CREATE_ONLY
+    )
 
 
 EVENT_FIELDS = {
@@ -193,18 +185,11 @@ def _kueue() -> list[ResourceInfo]:
 
 def builtin_resources() -> list[ResourceInfo]:
     """A fresh list in discovery order."""
-    core = _core()
-    events = next(each for each in core if each.kind == "Event")
+    served = [_served(group, kind, *subresources, **more) for group, kind, subresources, more in _ROWS]
+    events = next(each for each in served if each.kind == "Event")
     return [
-        *core,
-        *_workloads(),
-        *_policies(),
-        *_stored(),
-        *_mentioned(),
-        *_devices(),
-        *_scheduling(),
-        *_definitions(),
-        *_access(),
-        _served("events.k8s.io", "Event", twin=events, renames=EVENT_FIELDS),
+        *served,
+        *(_review(*each) for each in _REVIEWS),
+        _served("events.k8s.io", "Event", twin=events, renames=EVENT_FIELDS, create_on_update=True),
         *_kueue(),
     ]

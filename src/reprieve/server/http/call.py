@@ -53,17 +53,6 @@ PATCH_ATTEMPTS = 5
 _MANY_OPERATIONS = 200
 _GROWN = 4
 """How many times as many fields as may be sent an object may have that patches made larger."""
-_HAVE_PODS = frozenset(
-    {
-        "pods",
-        "podtemplates",
-        "replicationcontrollers",
-        "jobs.batch",
-        "cronjobs.batch",
-        *(f"{plural}.apps" for plural in ("daemonsets", "deployments", "replicasets", "statefulsets")),
-    }
-)
-"""Kinds whose objects are pods, or have templates of pods."""
 
 
 class Call:
@@ -168,7 +157,7 @@ class Call:
         """How many fields an object of this kind may have."""
         if self.resource.storage_key == DEFINITIONS:
             return self.limits.values
-        intricate = applied or self.resource.storage_key in _HAVE_PODS
+        intricate = applied or self.resource.has_pods
         return self.limits.intricate if intricate else self.limits.fields
 
     async def validate(self, document: Document) -> None:

@@ -6,7 +6,7 @@ The returned record may not be committed yet: the caller awaits `Store.settled()
 from collections.abc import Callable
 from typing import Any
 
-from reprieve.objects import Document, shown, well_known
+from reprieve.objects import Document, shown
 from reprieve.server import metadata
 from reprieve.server.apply import server_side_apply, track_update
 from reprieve.server.backend import Backend, WriteOptions
@@ -26,18 +26,6 @@ from reprieve.server.registry import ResourceInfo
 from reprieve.server.storage import Record
 from reprieve.server.storage.records import encode
 
-_CREATE_ON_UPDATE = {
-    "leases.coordination.k8s.io",
-    "events",
-    "endpoints",
-    "limitranges",
-    "services",
-    "runtimeclasses.node.k8s.io",
-    *(
-        f"{plural}.{well_known.RBAC_API}"
-        for plural in ("roles", "rolebindings", "clusterroles", "clusterrolebindings")
-    ),
-}
 _NAME_ATTEMPTS = 8
 
 
@@ -106,7 +94,7 @@ def update(
     storage_key = resource.storage_key
     current = backend.store.head(storage_key, namespace, name)
     if current is None:
-        if storage_key not in _CREATE_ON_UPDATE or subresource or _version(meta):
+        if not resource.create_on_update or subresource or _version(meta):
             raise not_found(resource.group, resource.plural, name)
         return create(backend, resource, document, namespace, options), True
     check_version(resource, meta, current)
