@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reprieve.server.openapi import v2_document, v3_document, v3_index
+from reprieve.server.openapi import v3_document, v3_index
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.resources import builtin_resources
 
@@ -53,11 +53,6 @@ def test_every_reference_of_a_version_3_document_resolves(group_version: str) ->
     assert set(references(document)) <= known
 
 
-def test_every_reference_of_the_version_2_document_resolves() -> None:
-    document = v2_document([*RESOURCES, FOO])
-    assert set(references(document)) <= {f"#/definitions/{name}" for name in document["definitions"]}
-
-
 @pytest.mark.parametrize("resource", [r for r in RESOURCES if "patch" in r.verbs], ids=repr)
 def test_kubectl_finds_that_fields_are_validated_by_the_server(resource: ResourceInfo) -> None:
     document = v3_document(resource.api_version, RESOURCES)
@@ -96,11 +91,9 @@ def test_volumes_merge_and_retain_keys() -> None:
     assert volumes["x-kubernetes-patch-strategy"] == "merge,retainKeys"
 
 
-def test_a_described_reference_is_wrapped_in_version_3_only() -> None:
+def test_a_described_reference_is_wrapped() -> None:
     pod = schemas("v1")["io.k8s.api.core.v1.Pod"]["properties"]["spec"]
     assert pod["allOf"] == [{"$ref": "#/components/schemas/io.k8s.api.core.v1.PodSpec"}]
-    pod = v2_document(RESOURCES)["definitions"]["io.k8s.api.core.v1.Pod"]["properties"]["spec"]
-    assert pod["$ref"] == "#/definitions/io.k8s.api.core.v1.PodSpec"
 
 
 def test_a_custom_kind_is_described_by_its_own_schema() -> None:
@@ -109,8 +102,6 @@ def test_a_custom_kind_is_described_by_its_own_schema() -> None:
     foo = document["components"]["schemas"]["com.example.v1.Foo"]
     assert foo["properties"]["spec"]["properties"]["n"] == {"type": "integer", "nullable": True}
     assert "metadata" in foo["properties"]
-    in_v2 = v2_document([FOO])["definitions"]["com.example.v1.Foo"]
-    assert in_v2["properties"]["spec"]["properties"]["n"] == {"type": "integer"}
 
 
 def test_the_index_lists_every_version_and_changes_with_the_schema() -> None:

@@ -23,20 +23,15 @@ class PlacedPods(PodOwners):
     def status(self, owner: Document, pods: list[Pod], history: History) -> tuple[Document, list[datetime]]:
         raise NotImplementedError
 
-    def accepts(self, owner: Document, pod: Pod) -> bool:
-        """Whether the owner can have a pod that its selector matches."""
-        del owner, pod
-        return True
-
     async def reconcile(self, key: Key) -> datetime | None:
         owner = self.api.peek(self.resource, key[1], key[0])
         if owner is None:
             return None
-        pods, due = await self.claim(owner, self.accepts), []
+        uid, due = owner["metadata"]["uid"], []
         history = await current_history(self.api, owner, self.manager)
         if not owner["metadata"].get("deletionTimestamp"):
-            due = await self.place(owner, pods, history)
-        pods = await self.claim(owner, self.accepts)
+            due = await self.place(owner, self.pods.of_controller(uid), history)
+        pods = self.pods.of_controller(uid)
         status, later = self.status(owner, pods, history)
         if status != owner.get("status"):
             await self.api.update_status(self.resource, {**owner, "status": status}, manager=self.manager)

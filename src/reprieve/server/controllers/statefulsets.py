@@ -32,10 +32,6 @@ class StatefulSets(PlacedPods):
     kind = "StatefulSet"
     manager = "statefulset-controller"
 
-    def accepts(self, owner: Document, pod: Pod) -> bool:
-        match = _NAME.fullmatch(pod.name)
-        return match is not None and match[1] == owner["metadata"]["name"]
-
     async def place(self, owner: Document, pods: list[Pod], history: History) -> list[datetime]:
         start, count = _first(owner), int(owner["spec"].get("replicas", 1))
         there, numbers = {_ordinal(p): p for p in pods}, range(start, start + count)

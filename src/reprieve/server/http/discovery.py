@@ -91,8 +91,6 @@ class PublishedDocuments:
 
     def _openapi(self, parts: list[str]) -> Answer | None:
         resources = list(self._registry)
-        if parts == ["v2"]:
-            return encode(openapi.v2_document(resources)), JSON
         if parts == ["v3"]:
             return encode(openapi.v3_index(resources)), JSON
         if len(parts) >= 3 and parts[0] == "v3":
