@@ -108,7 +108,7 @@ class EmbeddedServer:
             await self.backend.store.settled()
             self.api = Api(self.backend)
             await self._listen()
-            publish_address(self.backend, self._host, self.port)
+            publish_address(self.backend, self.port)
             await self.backend.store.settled()
         except BaseException:
             await self.backend.store.close()

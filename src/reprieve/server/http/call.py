@@ -80,10 +80,6 @@ class Call:
         self.output = wanted_output(request.headers.get("Accept", ""))
         self.warnings: list[str] = []
         self._body: bytes | None = None
-        if resource.storage_key == "endpoints":
-            self.warnings.append(
-                "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
-            )
 
     @property
     def scope(self) -> str | None:
