@@ -44,15 +44,15 @@ from reprieve.objects import (
 )
 from reprieve.server import metadata
 from reprieve.server.admitted_specs import AdmittedSpecs
-from reprieve.server.documents import at
+from reprieve.server.documents import at, items
 from reprieve.server.errors import Cause, cause_of, forbidden, invalid, not_found
 from reprieve.server.field_validation import empty_status, spell_quantities, wrong_types
-from reprieve.server.limit_ranges import LimitRanges
 from reprieve.server.queues import StopsAtCreation
 from reprieve.server.quotas import Quotas
 from reprieve.server.registry import ResourceInfo, Scene
 from reprieve.server.storage import Change, Store
 
+_LIMITS = "limitranges"
 _CLASSES, _GROUP_TEMPLATES = "priorityclasses.scheduling.k8s.io", "workloads.scheduling.k8s.io"
 
 
@@ -69,7 +69,6 @@ class Admission:
         self._configuration = configuration
         self._stop = stop
         self._admitted = AdmittedSpecs()
-        self._limit_ranges = LimitRanges(store)
         self._quotas = quotas
         self._context: Context | None = None
         self._generation = 0
@@ -97,8 +96,13 @@ class Admission:
     def _is_special(self, pod: Document) -> bool:
         """Whether its namespace or a class decides, too: then equal specs may get different answers."""
         namespace = pod["metadata"].get("namespace", "")
-        limited = self._limit_ranges.apply_to(namespace) or self._quotas.apply_to(namespace)
+        limited = namespace in self._store.collection(_LIMITS).buckets or self._quotas.apply_to(namespace)
         return limited or bool(runtime_classes.named(pod))
+
+    def _limits(self, document: Document) -> list[list[Document]]:
+        """Those of the document's namespace, by LimitRange; what they mean is in `reprieve.admission`."""
+        ranges = self._store.collection(_LIMITS).scan(document["metadata"].get("namespace", ""))
+        return [items(record.object, "spec", "limits") for record in ranges]
 
     def _create(self, resource: ResourceInfo, document: Document, timestamp: str) -> Document:
         document = _shape(resource, document)
@@ -111,7 +115,7 @@ class Admission:
             if not resource.custom:
                 document["status"] = empty_status(resource)
         _default(resource, document)
-        limits = self._limit_ranges.of(document)
+        limits = self._limits(document)
         if resource.complete is not None:
             resource.complete(document, Scene(self._find, limits))
         on_create(document, timestamp)
@@ -124,7 +128,7 @@ class Admission:
 
     def _check_limits(self, resource: ResourceInfo, document: Document) -> None:
         """403 with everything that is outside the limits of the namespace."""
-        problems = limit_ranges.outside(document, self._limit_ranges.of(document))
+        problems = limit_ranges.outside(document, self._limits(document))
         if problems:
             text = problems[0] if len(problems) == 1 else "[" + ", ".join(problems) + "]"
             raise forbidden(resource.group, resource.plural, document["metadata"].get("name", ""), text)
