@@ -30,7 +30,7 @@ def volume(**spec: Any) -> Doc:
 
 
 def event(**more: Any) -> Doc:
-    usual = {"involvedObject": {"kind": "Pod", "namespace": "a"}, "type": "Normal", "reason": "R"}
+    usual: Doc = {"involvedObject": {"kind": "Pod", "namespace": "a"}, "type": "Normal", "reason": "R"}
     newer = {"eventTime": "2026-01-01T00:00:00Z", "action": "A", "reportingInstance": "i"}
     return document("Event", **usual, **newer, reportingComponent="c") | more
 
