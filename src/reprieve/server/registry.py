@@ -94,7 +94,7 @@ class ResourceInfo(msgspec.Struct, kw_only=True, eq=False):
     printer_columns: tuple[PrinterColumn, ...] = ()
     scale_paths: ScalePaths | None = None
     selectable: tuple[str, ...] = ()
-    """Paths that a definition offers to field selectors, beside name and namespace."""
+    """Paths for field selectors, beside name and namespace."""
     twin: "ResourceInfo | None" = None
     """A resource of another group with the same objects; only top-level fields differ in name (`renames`)."""
     renames: dict[str, str] = {}

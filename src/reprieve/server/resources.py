@@ -71,30 +71,43 @@ _RBAC = {**_UPSERTED, "name_problem": path_segment}
 _DEFINED = {"categories": _EXTENSIONS, **_GROUP}
 _STORAGE = {"returns_deleted": True, **_SHARED, "inert": STORED}
 _NETWORKING, _WEBHOOKS = "networking.k8s.io", "admissionregistration.k8s.io"
+_EVENT: dict[str, Any] = {
+    **_UPSERTED,
+    "selectable": (
+        *(f"involvedObject.{name}" for name in (
+            "kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath",
+        )),
+        "reason", "reportingComponent", "source", "type",
+    ),
+}  # fmt: skip
 _ROWS: tuple[tuple[str, str, tuple[str, ...], dict[str, Any]], ...] = (
     ("", "Namespace", ("finalize",), {
         "verbs": tuple(verb for verb in ALL_VERBS if verb != "deletecollection"), "keeps_status": True,
-        "name_problem": dns_label,
+        "name_problem": dns_label, "selectable": ("status.phase",),
     }),
-    ("", "Node", (), {"often_written": True, "keeps_status": True}),
+    ("", "Node", (), {"often_written": True, "keeps_status": True, "selectable": ("spec.unschedulable",)}),
     ("", "Pod", ("binding", "eviction", "resize"), {
         **_RUNS, **_OFTEN, "keeps_status": True, "complete": _complete_pod,
+        "selectable": (
+            "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
+            "spec.hostNetwork", "status.phase", "status.podIP", "status.nominatedNodeName",
+        ),
     }),
     ("", "ConfigMap", (), {}),
-    ("", "Secret", (), {}),
+    ("", "Secret", (), {"selectable": ("type",)}),
     ("", "ServiceAccount", ("token",), {"returns_deleted": True}),
-    ("", "Event", (), _UPSERTED),
+    ("", "Event", (), _EVENT),
     ("", "LimitRange", (), _UPSERTED),
     ("", "ResourceQuota", (), {"returns_deleted": True}),
     ("", "PersistentVolumeClaim", (), {**_OFTEN, "limited": True}),
     ("", "PersistentVolume", (), _OFTEN),
-    ("", "ReplicationController", ("scale",), _SCALED),
+    ("", "ReplicationController", ("scale",), {**_SCALED, "selectable": ("status.replicas",)}),
     ("", "Binding", (), {"verbs": CREATE_ONLY}),
     ("apps", "Deployment", ("scale",), {**_SCALED, "counts_annotations": True}),
-    ("apps", "ReplicaSet", ("scale",), _SCALED),
+    ("apps", "ReplicaSet", ("scale",), {**_SCALED, "selectable": ("status.replicas",)}),
     ("apps", "StatefulSet", ("scale",), _SCALED),
     ("apps", "DaemonSet", (), _RUNS),
-    ("batch", "Job", (), {**_RUNS, "keeps_status": True}),
+    ("batch", "Job", (), {**_RUNS, "keeps_status": True, "selectable": ("status.successful",)}),
     ("batch", "CronJob", (), _RUNS),
     ("apps", "ControllerRevision", (), {}),
     ("policy", "PodDisruptionBudget", (), _GROUP),
@@ -123,7 +136,9 @@ _ROWS: tuple[tuple[str, str, tuple[str, ...], dict[str, Any]], ...] = (
     (well_known.DEVICE_API, "DeviceTaintRule", (), _COUNTED),
     (well_known.DEVICE_API, "ResourceClaim", (), {}),
     (well_known.DEVICE_API, "ResourceClaimTemplate", (), _COUNTED),
-    (well_known.DEVICE_API, "ResourceSlice", (), _COUNTED),
+    (well_known.DEVICE_API, "ResourceSlice", (), {
+        **_COUNTED, "selectable": ("spec.nodeName", "spec.driver"),
+    }),
     (well_known.SCHEDULING_API, "PriorityClass", (), {**_COUNTED, "fixed_generation": True}),
     (well_known.SCHEDULING_API, "PodGroup", (), _GROUP),
     (well_known.SCHEDULING_API, "CompositePodGroup", (), _GROUP),
@@ -190,6 +205,6 @@ def builtin_resources() -> list[ResourceInfo]:
     return [
         *served,
         *(_review(*each) for each in _REVIEWS),
-        _served("events.k8s.io", "Event", twin=events, renames=EVENT_FIELDS, create_on_update=True),
+        _served("events.k8s.io", "Event", twin=events, renames=EVENT_FIELDS, **_EVENT),
         *_kueue(),
     ]
