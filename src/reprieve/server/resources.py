@@ -21,7 +21,7 @@ CREATE_ONLY = ("create",)
 _ALL, _EXTENSIONS = ("all",), ("api-extensions",)
 
 STORED = "stored, not checked: nothing here acts on it"
-"""What anybody who creates such an object is warned of."""
+"""The warning that a new object of such a kind is answered with."""
 
 
 def _served(group: str, kind: str, *subresources: str, version: str = "", **more: Any) -> ResourceInfo:

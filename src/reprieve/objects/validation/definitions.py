@@ -198,7 +198,7 @@ def _patterns(schema: Document, path: str) -> Problems:
 
 @lru_cache(maxsize=1024)
 def compiled(pattern: str) -> Any:
-    """By RE2, whose syntax is Go's and whose time is linear in the text: definitions come from anybody.
+    """By RE2, whose syntax is Go's and whose time is linear in the text: any client may write a definition.
 
     Raises ValueError with the reason.
     """

@@ -1,7 +1,7 @@
 """DaemonSets: one pod on every node that the template's selector, affinity and tolerations allow.
 
 A rolling update deletes pods of older revisions, first those that are unavailable anyway, within
-`maxUnavailable`; `OnDelete` leaves that to whoever deletes a pod. A pod that fails is replaced, not sooner
+`maxUnavailable`; `OnDelete` waits until a client deletes a pod. A pod that fails is replaced, not sooner
 than some seconds after it was made.
 """
 

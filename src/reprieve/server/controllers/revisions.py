@@ -29,7 +29,7 @@ class History(msgspec.Struct, frozen=True):
     latest: Document
 
     def named(self, name: str) -> Document | None:
-        """None too for one without a template: anybody can write a revision."""
+        """None too for one without a template: any client can write a revision."""
         return next((r for r in self.revisions if name_of(r) == name and template_of(r)), None)
 
 

@@ -152,7 +152,7 @@ def _judge_progress(deployment: Document, status: Document, now: datetime, stamp
         or (current.get("reason") == DONE and status["replicas"] != status["updatedReplicas"])
     ):
         _set_condition(
-            status, stamp, PROGRESSING, "True", "ReplicaSetUpdated", f"{what} is progressing.", anew=True
+            status, stamp, PROGRESSING, "True", "ReplicaSetUpdated", f"{what} is progressing.", again=True
         )
     elif (due := deadline({**deployment, "status": status})) is not None and due <= now:
         _set_condition(status, stamp, PROGRESSING, "False", TIMED_OUT, f"{what} has timed out progressing.")
@@ -185,12 +185,12 @@ def deadline(deployment: Document) -> datetime | None:
 
 
 def _set_condition(
-    status: Document, now: str, type: str, state: str, reason: str, message: str, *, anew: bool = False
+    status: Document, now: str, type: str, state: str, reason: str, message: str, *, again: bool = False
 ) -> None:
-    """The same status for the same reason is no news, unless it is stated `anew`."""
+    """The same status for the same reason is no news, unless it is stated `again`."""
     known = condition_of({"status": status}, type)
     same = known.get("status") == state
-    if same and known.get("reason") == reason and not anew:
+    if same and known.get("reason") == reason and not again:
         return
     since = known["lastTransitionTime"] if same else now
     condition = {"type": type, "status": state, "reason": reason, "message": message}

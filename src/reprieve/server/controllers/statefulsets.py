@@ -1,8 +1,8 @@
 """StatefulSets: pods with names that stay, in order, each with its own claims.
 
 With `OrderedReady` a pod is created when all before it are available, and the last one goes first; with
-`Parallel` nobody waits. A rolling update replaces the last pods first, down to the partition, never more than
-`maxUnavailable` at a time; `OnDelete` leaves that to whoever deletes a pod. Claims stay when their pod goes.
+`Parallel` none waits. A rolling update replaces the last pods first, down to the partition, never more than
+`maxUnavailable` at a time; `OnDelete` waits until a client deletes a pod. Claims stay when their pod goes.
 """
 
 import re
