@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from reprieve.objects import builtin_problems, definitions
+from reprieve.objects.validation.builtin import _RULES
 
 Doc = dict[str, Any]
 RBAC = "rbac.authorization.k8s.io/v1"
@@ -220,6 +221,27 @@ def test_a_schema_of_endless_depth_is_refused() -> None:
     for _ in range(70):
         deep = {"type": "object", "properties": {"a": deep}}
     assert [reason for _, reason in found(definition(deep))] == ["Invalid"]
+
+
+ODD = ["x", 1, [1], {"a": 1}, None, "\ud800", [[1]], [{"a": [1]}], {None: 1}]
+FIELDS = (
+    "spec", "data", "binaryData", "stringData", "rules", "roleRef", "subjects", "handler", "provisioner",
+    "parameters", "reclaimPolicy", "type", "eventTime", "involvedObject", "immutable",
+)  # fmt: skip
+IN_SPEC = (
+    "limits", "hard", "scopes", "accessModes", "capacity", "resources", "schedule", "timeZone", "names",
+    "versions", "scope", "group",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", sorted(_RULES), ids="/".join)
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+def test_no_rule_fails_on_an_object_of_any_shape(kind: tuple[str, str], odd: Any) -> None:
+    group, name = kind
+    plain = document(name, f"{group}/v1" if group else "v1")
+    for new in (*({**plain, f: odd} for f in FIELDS), *({**plain, "spec": {f: odd}} for f in IN_SPEC)):
+        builtin_problems(new, None)  # a stored object has the right types
+    builtin_problems(definition({"type": "object", "description": odd}), None)
 
 
 def test_the_scope_of_a_definition_stays() -> None:

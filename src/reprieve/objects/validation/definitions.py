@@ -36,7 +36,7 @@ def definition(new: At, old: At | None) -> Problems:
         return
     try:
         msgspec.convert(spec.value, _Spec)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeError) as error:
         yield Problem("spec", "", str(error))
         return
     yield from _naming(new)
@@ -140,7 +140,10 @@ def learn_schemas(document: Document) -> None:
 
 
 def _schema_problems(schema: Document, path: str) -> list[Problem]:
-    digest = hashlib.sha256(msgspec.json.encode(schema)).digest()
+    try:
+        digest = hashlib.sha256(msgspec.json.encode(schema)).digest()
+    except (TypeError, UnicodeError) as error:  # in a file, where no JSON parser was before
+        return [Problem(path, None, f"is no JSON: {error}")]
     if digest in _sound:
         return []
     found = [*_structural(schema, path, 0), *_patterns(schema, path)]

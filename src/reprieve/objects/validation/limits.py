@@ -56,7 +56,7 @@ def resource_quota(new: At, old: At | None) -> Problems:
         elif (name in _COUNTED or name.startswith("count/")) and amount.denominator != 1:
             yield hard.problem("must be an integer")
     scopes = new.field("spec", "scopes")
-    if any(scope.value not in _SCOPES for scope in scopes.items()):
+    if any(scope.text not in _SCOPES for scope in scopes.items()):
         yield scopes.problem("unsupported scope")
     if old is not None and _texts(scopes) != _texts(old.field("spec", "scopes")):
         yield scopes.problem("field is immutable")
