@@ -17,9 +17,8 @@ from pathlib import Path
 from msgspec.structs import replace
 from playwright.async_api import async_playwright
 
-from reprieve.objects import decode_all
+from reprieve.objects import NodeTemplate, decode_all
 from reprieve.report import Study, page
-from reprieve.server import NodeTemplate
 from reprieve.simulate import Decided, Recorder, Settings, Task, Trace, measure, policy, read_trace, simulate
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

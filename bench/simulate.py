@@ -18,8 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from reprieve.objects import Object, decode_all
-from reprieve.server import NodeTemplate
+from reprieve.objects import NodeTemplate, Object, decode_all
 from reprieve.simulate import (
     SCENARIOS,
     Group,

@@ -1,5 +1,5 @@
 """Imports between rooms go through a room's front: its `__init__`, and only names in its `__all__`. Run by
-`make layers`.
+`make layers`. The embedded server is an edge: only what starts one imports it.
 
 A room is a package directly under `reprieve`; the three controllers count as one room each, so that running
 one does not import the others. Inside a room modules import each other as they like.
@@ -14,10 +14,14 @@ from typing import NamedTuple
 SOURCE = Path(__file__).parents[1] / "src" / "reprieve"
 SPLIT = ("controllers",)
 """Packages that hold rooms instead of being one."""
+EDGES = {"server": ("src/reprieve/__init__.py", "src/reprieve/cli/up.py", "demo", "local")}
+"""Rooms that only these modules and rooms may import."""
 
 
 class Import(NamedTuple):
     where: str
+    own: str
+    """The room that imports."""
     room: str
     front: bool
     """It names the room itself, not a module inside it."""
@@ -47,10 +51,13 @@ def imports() -> Iterator[Import]:
                 if room != own:
                     where = f"{path.relative_to(SOURCE.parents[1])}:{node.lineno}"
                     for alias in node.names:
-                        yield Import(where, room, inside == room, alias.name)
+                        yield Import(where, own, room, inside == room, alias.name)
 
 
 def _problem(each: Import, fronts: dict[str, set[str]]) -> str:
+    allowed = EDGES.get(each.room)
+    if allowed is not None and each.own not in allowed and each.where.partition(":")[0] not in allowed:
+        return f"{each.where}: {each.room} is an edge, imported only by {', '.join(allowed)}"
     if not each.front:
         return (
             f"{each.where}: {each.name} is imported from inside {each.room}; import it from "

@@ -30,8 +30,8 @@ from reprieve.kube import (
     Client,
 )
 from reprieve.local import controllers_of, local_cluster, local_fleet, nodes_ready
-from reprieve.objects import well_known
-from reprieve.server import Habits, NodeTemplate
+from reprieve.objects import NodeTemplate, well_known
+from reprieve.server import Habits
 
 FOLDER = Path(__file__).parents[1] / "docs" / "images"
 LONGEST_SECONDS = 900.0

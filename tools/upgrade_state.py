@@ -18,7 +18,8 @@ from typing import Any
 
 from reprieve.config import Configuration
 from reprieve.local import controllers_of, local_cluster
-from reprieve.server import EmbeddedServer, Habits, NodeTemplate
+from reprieve.objects import NodeTemplate
+from reprieve.server import EmbeddedServer, Habits
 
 LEFT_OUT = ("lock", "ca.", "kubeconfig", "token", "key", ".crt", ".pem")
 NAMESPACE = "default"

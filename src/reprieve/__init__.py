@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from reprieve.fleet import Reconciled, reconcile
     from reprieve.forecast import Forecast, when
     from reprieve.local import local_cluster
-    from reprieve.objects import Document, PlanOutcome, ReprieveError, read_documents
+    from reprieve.objects import Document, NodeTemplate, PlanOutcome, ReprieveError, read_documents
     from reprieve.preemption import Plan
     from reprieve.quota import QuotaPlan
-    from reprieve.server import EmbeddedServer, Habits, NodeTemplate
+    from reprieve.server import EmbeddedServer, Habits
     from reprieve.whatif import Admissions, FleetPlan, JobPlan, admit, compare, plan, plan_fleet
 
 __version__ = "0.2.0"
@@ -55,10 +55,10 @@ _EXPORTS = {
     "fleet": ("Reconciled", "reconcile"),
     "forecast": ("Forecast", "when"),
     "local": ("local_cluster",),
-    "objects": ("Document", "PlanOutcome", "ReprieveError", "read_documents"),
+    "objects": ("Document", "NodeTemplate", "PlanOutcome", "ReprieveError", "read_documents"),
     "preemption": ("Plan",),
     "quota": ("QuotaPlan",),
-    "server": ("EmbeddedServer", "Habits", "NodeTemplate"),
+    "server": ("EmbeddedServer", "Habits"),
     "whatif": ("Admissions", "FleetPlan", "JobPlan", "admit", "compare", "plan", "plan_fleet"),
 }
 _HOME = {name: room for room, names in _EXPORTS.items() for name in names}

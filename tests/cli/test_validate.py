@@ -86,15 +86,15 @@ def test_kinds_of_others_are_named_and_counted_as_not_checked(tmp_path: Path) ->
     [
         (
             {"kind": "ClusterRoleBinding", "roleRef": {"kind": "Role", "name": "x"}},
-            'roleRef.kind: Unsupported value: "Role": supported values: "ClusterRole"',
+            "roleRef.kind: expected one of ClusterRole; got 'Role'",
         ),
         (
             {"kind": "Role", "rules": [{"verbs": ["get"], "apiGroups": [""]}]},
-            "rules[0].resources: Required value: resource rules must supply at least one of resources",
+            "rules[0].resources: resource rules must supply at least one of resources",
         ),
     ],
 )
-def test_rules_of_the_embedded_server_count_as_well(
+def test_rules_that_only_an_api_server_has_count_as_well(
     tmp_path: Path, document: dict[str, Any], line: str
 ) -> None:
     meta = {"apiVersion": "rbac.authorization.k8s.io/v1", "metadata": {"name": "x"}}

@@ -19,7 +19,8 @@ from reprieve.config import Configuration
 from reprieve.controllers import quota
 from reprieve.kube import Client, Request, Response, Transport
 from reprieve.local import controllers_of, local_cluster
-from reprieve.server import Habits, NodeTemplate
+from reprieve.objects import NodeTemplate
+from reprieve.server import Habits
 from tests.controllers.any_kind import CONFIG, EXAMPLES, NODES, Case, World
 from tests.kinds_table import show
 from tests.scale import examples

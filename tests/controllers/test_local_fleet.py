@@ -2,7 +2,8 @@
 
 from reprieve.kube import JOBS, PODS, WORKLOAD_PRIORITY_CLASSES, Client
 from reprieve.local.fleet import local_fleet
-from reprieve.server.fake_nodes import Habits, NodeTemplate
+from reprieve.objects import NodeTemplate
+from reprieve.server.fake_nodes import Habits
 from tests import builders
 from tests.builders import Document
 from tests.waiting import eventually

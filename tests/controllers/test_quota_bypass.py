@@ -23,7 +23,8 @@ from reprieve.kube import (
     Client,
 )
 from reprieve.local import controllers_of, local_cluster
-from reprieve.server import Habits, NodeTemplate
+from reprieve.objects import NodeTemplate
+from reprieve.server import Habits
 from tests.builders import cluster_queue, flavor, job, local_queue, pod, pod_group, priority_class
 from tests.waiting import eventually
 

@@ -20,8 +20,8 @@ from reprieve.kube import (
 )
 from reprieve.local import controllers_of, local_cluster
 from reprieve.local.fleet import local_fleet
-from reprieve.objects import has_condition
-from reprieve.server import Habits, NodeTemplate
+from reprieve.objects import NodeTemplate, has_condition
+from reprieve.server import Habits
 from tests import builders
 from tests.controllers.clusters import cluster
 from tests.controllers.racks import LEVELS, RACK, Racks, training

@@ -13,9 +13,9 @@ from reprieve.dashboard.units import Unit
 from reprieve.dashboard.views import ClusterViews, node_detail
 from reprieve.kube import PODS, RESOURCE_CLAIMS, Client
 from reprieve.local import local_cluster
+from reprieve.objects import NodeTemplate
 from reprieve.objects.decode import decode
 from reprieve.records import Decision, DecisionLog
-from reprieve.server import NodeTemplate
 from tests.builders import Document, reserved, workload
 from tests.dashboard.manifests import node, pod, pod_group, put
 from tests.scale import examples

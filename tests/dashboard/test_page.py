@@ -14,7 +14,8 @@ from reprieve.kube import CLAIMS, KUEUE_WORKLOADS, POD_GROUPS, PODS, PRIORITY_CL
 from reprieve.local import local_cluster
 from reprieve.local.cluster import controllers_of
 from reprieve.local.fleet import local_fleet
-from reprieve.server.fake_nodes import Habits, NodeTemplate
+from reprieve.objects import NodeTemplate
+from reprieve.server.fake_nodes import Habits
 from tests import builders
 from tests.browser import chromium
 from tests.builders import pod_group, priority_class, workload

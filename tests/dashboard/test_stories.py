@@ -12,9 +12,10 @@ from reprieve.dashboard.planner import WhatIf
 from reprieve.dashboard.questions import cluster_with_owners
 from reprieve.dashboard.stories import story
 from reprieve.kube import ApiError, Client, Resource
+from reprieve.objects import NodeTemplate
 from reprieve.objects.decode import decode
 from reprieve.records import Decision, DecisionLog
-from reprieve.server import EmbeddedServer, NodeTemplate
+from reprieve.server import EmbeddedServer
 from tests import builders
 from tests.builders import reserved, workload
 from tests.dashboard.manifests import pod, pod_group, put

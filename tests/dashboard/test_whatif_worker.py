@@ -13,8 +13,8 @@ from reprieve.dashboard import planner
 from reprieve.dashboard.inventory import Inventory
 from reprieve.dashboard.planner import WhatIf
 from reprieve.kube import Client
-from reprieve.objects import Reference, ReprieveError
-from reprieve.server import EmbeddedServer, NodeTemplate
+from reprieve.objects import NodeTemplate, Reference, ReprieveError
+from reprieve.server import EmbeddedServer
 from reprieve.whatif import sentences
 from tests.dashboard.serving import serving
 from tests.steps import LONGEST_SECONDS, counted_steps

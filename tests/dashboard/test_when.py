@@ -13,8 +13,8 @@ from reprieve.dashboard.planner import WhatIf
 from reprieve.dashboard.questions import cluster_with_jobs
 from reprieve.jobs import JobKinds
 from reprieve.kube import ApiError, Client, Resource
-from reprieve.objects import ReprieveError
-from reprieve.server import EmbeddedServer, NodeTemplate
+from reprieve.objects import NodeTemplate, ReprieveError
+from reprieve.server import EmbeddedServer
 from tests.dashboard.serving import serving
 
 TOKEN = "correct-horse-battery-staple"

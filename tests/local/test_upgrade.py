@@ -11,8 +11,9 @@ import pytest
 
 from reprieve.config import Configuration
 from reprieve.local import controllers_of, local_cluster
+from reprieve.objects import NodeTemplate
 from reprieve.records import DecisionLog
-from reprieve.server import Habits, NodeTemplate
+from reprieve.server import Habits
 from tests.waiting import eventually
 
 STATES = sorted((Path(__file__).parent / "data").glob("state-*.tar.gz"))

@@ -26,7 +26,7 @@ from reprieve.kube import (
 from reprieve.kube.http_transport import HttpTransport
 from reprieve.manifests import Installation, crds, deployment
 from reprieve.manifests.rights import LEASE, rules
-from reprieve.server.custom_resources.definitions import problems
+from reprieve.objects import builtin_problems
 from tests.controllers.clusters import NAMESPACE, Kubelet, job
 from tests.controllers.clusters import cluster as quota_cluster
 from tests.controllers.test_quota_live import PRIORITY, held_pod, runs, with_classes
@@ -40,7 +40,7 @@ from tests.wrapped import Wrapped
 
 @pytest.mark.parametrize("definition", crds(), ids=lambda each: each["metadata"]["name"])
 def test_every_definition_is_a_valid_structural_one(definition):
-    assert problems(definition) == []
+    assert builtin_problems(definition, None) == []
 
 
 def test_the_definitions_cover_what_the_controllers_read():

@@ -26,7 +26,8 @@ from reprieve.kube import (
     Resource,
 )
 from reprieve.local import controllers_of, local_cluster, local_fleet, nodes_ready
-from reprieve.server import Habits, NodeTemplate
+from reprieve.objects import NodeTemplate
+from reprieve.server import Habits
 from tests import builders
 from tests.builders import Document, budget, pod_group, priority_class
 from tests.controllers.test_local_fleet import job_for

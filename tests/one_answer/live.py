@@ -10,12 +10,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from reprieve.config import Configuration
-from reprieve.kube import ApiError
 from reprieve.local import controllers_of, local_cluster
-from reprieve.objects import Reference
 from reprieve.server import EmbeddedServer, Habits
 from tests.builders import Document
-from tests.one_answer.doors import INVALID, NO, PARTLY, PREEMPTS, STARTS, Answer, placements
+from tests.one_answer.doors import INVALID, NO, PARTLY, PREEMPTS, STARTS, Answer
 
 QUIET_SECONDS = 0.6
 """Without any write for so long, nothing is under way."""
@@ -44,7 +42,16 @@ async def live(cluster: Sequence[Document], submitted: Sequence[Document], wante
 
 def _rank(document: Document) -> int:
     """What pods refer to comes before them, and what would refuse them after."""
-    order = ("Namespace", "PriorityClass", "Node", "StorageClass", "Job", "Pod", "LimitRange", "ResourceQuota")
+    order = (
+        "Namespace",
+        "PriorityClass",
+        "Node",
+        "StorageClass",
+        "Job",
+        "Pod",
+        "LimitRange",
+        "ResourceQuota",
+    )
     return order.index(document["kind"]) if document["kind"] in order else len(order)
 
 
@@ -59,8 +66,7 @@ async def _create(server: EmbeddedServer, document: Document, uids: dict[tuple[s
 
 
 def _plural(server: EmbeddedServer, document: Document) -> Any:
-    group, _, version = document["apiVersion"].rpartition("/")
-    return server.api.registry.by_kind(group, version, document["kind"])
+    return server.api.registry.by_kind(document["apiVersion"], document["kind"])
 
 
 async def _quiet(server: EmbeddedServer) -> None:

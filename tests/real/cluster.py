@@ -33,7 +33,8 @@ from reprieve.kube import (
     TransportError,
 )
 from reprieve.manifests import Installation, crds, deployment
-from reprieve.server.fake_nodes import Habits, NodeTemplate
+from reprieve.objects import NodeTemplate
+from reprieve.server.fake_nodes import Habits
 from tests import builders
 from tests.builders import Document
 from tests.waiting import PATIENCE, eventually, eventually_so

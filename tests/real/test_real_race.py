@@ -8,7 +8,7 @@ from tools.real_cluster.race import SCHEDULERS, Result, furnish, run
 from tools.real_cluster.scenes import GANG, NODE, ON_EACH_NODE, SCENES
 
 from reprieve.kube import NODES, Client
-from reprieve.server.fake_nodes import NodeTemplate
+from reprieve.objects import NodeTemplate
 from tests.real.cluster import needs_native_groups, open_to_all
 
 pytestmark = [pytest.mark.real, pytest.mark.slow, pytest.mark.timeout(900)]

@@ -3,9 +3,8 @@
 from functools import cache
 from typing import Any
 
-from reprieve.objects import decode_all
+from reprieve.objects import NodeTemplate, decode_all
 from reprieve.report import Study
-from reprieve.server import NodeTemplate
 from reprieve.simulate import (
     Fate,
     Job,

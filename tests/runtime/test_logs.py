@@ -9,11 +9,11 @@ from aiohttp.http_exceptions import BadHttpMessage
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reprieve.listening import EVERY_SECONDS, StrangersFilter
 from reprieve.objects import harmless
 from reprieve.runtime import endpoints
 from reprieve.runtime.logs import PlainFormatter
 from reprieve.server import EmbeddedServer
-from reprieve.server.http.strangers import EVERY_SECONDS, StrangersFilter
 from tests.waiting import PATIENCE
 
 SECRET = "c2VjcmV0LXRva2VuLW9mLXNvbWVib2R5"

@@ -6,12 +6,13 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
+from reprieve.objects import NodeTemplate
 from reprieve.server import controllers
 from reprieve.server.api import Api
 from reprieve.server.backend import Backend
 from reprieve.server.bootstrap import bootstrap
 from reprieve.server.controllers.delaying_queue import ManualClock
-from reprieve.server.fake_nodes import FakeKubelet, Habits, NodeTemplate
+from reprieve.server.fake_nodes import FakeKubelet, Habits
 from tests import builders
 
 Doc = dict[str, Any]

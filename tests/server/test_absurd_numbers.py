@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from reprieve.objects import NodeTemplate, TemplateError
 from reprieve.server.controllers.budgets import scaled
-from reprieve.server.fake_nodes import Habits, NodeTemplate, TemplateError
+from reprieve.server.fake_nodes import Habits
 from tests.server.rig import running
 
 ABSURD = ("²", "٣²", "9" * 5000, "1_0", " 7 ", "-1")

@@ -1,8 +1,6 @@
 """Jobs: how they end, are suspended and resumed, adopt pods, and who manages them."""
 
-from typing import Any
-
-from tests.server.rig import Rig, condition, job, pod, running
+from tests.server.rig import condition, job, running
 from tests.server.test_controllers_jobs_failures import INDEX, active, ending, indexed, status
 
 NODES = ("n=2:cpu=4",)
@@ -65,33 +63,6 @@ async def test_a_job_that_somebody_else_manages_is_left_alone() -> None:
         await rig.create("jobs.batch", job(managedBy="example.com/other"))
         await rig.advance(60)
         assert (rig.pods(), status(rig)) == ([], {})
-
-
-def orphan(rig: Rig, **labels: str) -> dict[str, Any]:
-    mine = rig.get("jobs.batch", "j")["spec"]["selector"]["matchLabels"]
-    return pod("orphan", on="n-0", labels={**mine, **labels}, restartPolicy="Never")
-
-
-async def test_an_orphan_that_the_selector_matches_is_adopted_and_counted() -> None:
-    async with running(NODES) as rig:
-        await rig.create("jobs.batch", job(parallelism=2, completions=2))
-        await rig.end(active(rig)[0], 1)
-        await rig.create("pods", orphan(rig))
-        adopted = rig.get("pods", "orphan")["metadata"]
-        assert adopted["ownerReferences"][0]["name"] == "j"
-        assert adopted["finalizers"] == ["batch.kubernetes.io/job-tracking"]
-
-
-async def test_a_pod_that_loses_its_labels_is_released_and_replaced() -> None:
-    async with running(NODES) as rig:
-        await rig.create("jobs.batch", job())
-        (name,) = active(rig)
-        await rig.api.patch("pods", name, {"metadata": {"labels": None}}, "default")
-        await rig.settle()
-        released = rig.get("pods", name)["metadata"]
-        assert not released.get("ownerReferences")
-        assert not released.get("finalizers")
-        assert len(active(rig)) == 2
 
 
 async def test_an_indexed_job_that_gets_more_completions_goes_on() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from reprieve.server.controllers.pods import Pod
 from reprieve.server.controllers.replicas import first_to_go
-from tests.server.rig import Rig, pod, running
+from tests.server.rig import Rig, running
 
 NODES = ("n=2:cpu=4",)
 Doc = dict[str, Any]
@@ -34,26 +34,6 @@ def replica_set(replicas: int = 2) -> Doc:
 
 def names(rig: Rig) -> set[str]:
     return {p["metadata"]["name"] for p in rig.pods(lambda p: "deletionTimestamp" not in p["metadata"])}
-
-
-async def test_an_orphan_that_the_selector_matches_counts_as_a_replica() -> None:
-    async with running(NODES) as rig:
-        await rig.create("pods", pod("mine", on="n-0", labels={"app": "web"}), pod("other", on="n-0"))
-        await rig.create("replicasets.apps", replica_set())
-        assert len(names(rig)) == 3
-        assert rig.get("pods", "mine")["metadata"]["ownerReferences"][0]["name"] == "web"
-        assert "ownerReferences" not in rig.get("pods", "other")["metadata"]
-
-
-async def test_a_pod_with_other_labels_is_released_and_replaced() -> None:
-    async with running(NODES) as rig:
-        await rig.create("replicasets.apps", replica_set())
-        first = min(names(rig))
-        await rig.api.patch("pods", first, {"metadata": {"labels": {"app": "debug"}}}, "default")
-        await rig.settle()
-        assert not rig.get("pods", first)["metadata"].get("ownerReferences")
-        assert len(names(rig)) == 3
-        assert rig.get("replicasets.apps", "web")["status"]["replicas"] == 2
 
 
 async def test_a_pod_of_somebody_else_is_left_alone() -> None:

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reprieve.local import local_cluster
+from reprieve.objects import NodeTemplate
 from reprieve.server import EmbeddedServer
-from reprieve.server.fake_nodes import Habits, NodeTemplate
+from reprieve.server.fake_nodes import Habits
 from tests.scale import examples
 from tests.server.rig import condition, job
 from tests.waiting import eventually

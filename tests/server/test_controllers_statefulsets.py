@@ -168,38 +168,6 @@ async def test_every_pod_has_claims_of_its_own_and_finds_them_again() -> None:
         assert (names(rig), claims(rig)) == ([], ["data-db-0", "data-db-1"])
 
 
-@pytest.mark.parametrize(
-    ("policy", "scaled", "deleted"),
-    [
-        ({"whenScaled": "Delete"}, ["data-db-0"], ["data-db-0"]),
-        ({"whenDeleted": "Delete"}, ["data-db-0", "data-db-1"], []),
-        ({"whenDeleted": "Delete", "whenScaled": "Delete"}, ["data-db-0"], []),
-    ],
-)
-async def test_claims_go_when_the_policy_says_so(policy: Doc, scaled: list[str], deleted: list[str]) -> None:
-    async with running(NODES) as rig:
-        spec = stateful_set(2, volumeClaimTemplates=[CLAIM], persistentVolumeClaimRetentionPolicy=policy)
-        await rig.create("statefulsets.apps", spec)
-        await patch(rig, replicas=1)
-        await rig.advance(3)
-        assert claims(rig) == scaled
-        await rig.api.delete("statefulsets.apps", "db", "default", propagation="Background")
-        await rig.advance(3)
-        await rig.advance(3)
-        assert claims(rig) == deleted
-
-
-async def test_an_orphan_with_a_name_of_the_set_is_adopted() -> None:
-    async with running(NODES) as rig:
-        await rig.create("statefulsets.apps", stateful_set(2))
-        await rig.api.delete("statefulsets.apps", "db", "default", propagation="Orphan")
-        await rig.settle()
-        assert not rig.get("pods", "db-0")["metadata"].get("ownerReferences")
-        await rig.create("statefulsets.apps", stateful_set(2))
-        assert rig.get("pods", "db-0")["metadata"]["ownerReferences"][0]["name"] == "db"
-        assert len(rig.pods()) == 2
-
-
 @pytest.mark.parametrize("made", [{}, {"data": {}}, {"data": {"spec": []}, "revision": 7}])
 async def test_a_revision_that_somebody_wrote_by_hand_stops_nobody(made: Doc) -> None:
     """It is adopted by its label, whatever it holds; a number that is missing is 0."""

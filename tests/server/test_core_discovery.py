@@ -84,11 +84,10 @@ async def test_version_health_and_paths_are_served(wire: Wire) -> None:
     assert (await wire.get("/nothing/here")).body == b"404 page not found\n"
 
 
-async def test_openapi_is_served_in_both_versions(wire: Wire) -> None:
+async def test_openapi_is_served(wire: Wire) -> None:
     paths = (await wire.get("/openapi/v3")).body["paths"]
     assert "api/v1" in paths
     assert "components" in (await wire.get(paths["api/v1"]["serverRelativeURL"])).body
-    assert (await wire.get("/openapi/v2")).body["swagger"] == "2.0"
     assert (await wire.get("/openapi/v3/apis/none/v1")).status == 404
 
 

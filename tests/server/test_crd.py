@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprieve.objects import schemas
-from reprieve.server.custom_resources import definitions, structural
-from reprieve.server.custom_resources.definitions import problems, resources_of
+from reprieve.objects import builtin_problems, definitions, schemas
+from reprieve.server.custom_resources import structural
+from reprieve.server.custom_resources.definitions import resources_of
 from reprieve.server.errors import ApiError
 from tests.server.rig import condition, running
 from tests.server.widgets import definition, widget
@@ -37,7 +37,7 @@ def changed(path: str, value: Any) -> Doc:
 
 
 def test_a_good_definition_has_no_problems_and_gives_one_resource_for_each_served_version() -> None:
-    assert problems(definition()) == []
+    assert builtin_problems(definition(), None) == []
     doc = definition()
     old = copy.deepcopy(doc["spec"]["versions"][0]) | {"name": "v1alpha1", "storage": False}
     hidden = copy.deepcopy(old) | {"name": "v1alpha2", "served": False}
@@ -88,7 +88,7 @@ def test_a_bad_definition_is_refused_with_the_field(path: str, value: Any, field
     doc = changed(path, value)
     if path in ("spec.group", "spec.names.plural"):
         doc["metadata"]["name"] = f"{doc['spec']['names']['plural']}.{doc['spec']['group']}"
-    assert field in [cause.field for cause in problems(doc)]
+    assert field in [cause.path for cause in builtin_problems(doc, None)]
     with pytest.raises(ApiError) as caught:
         resources_of(doc)
     assert caught.value.code == 422
@@ -100,7 +100,7 @@ def test_printer_columns_and_scale_paths_are_checked() -> None:
         "additionalPrinterColumns": [{"name": "A", "type": "colour", "jsonPath": "..["}],
         "subresources": {"scale": {"specReplicasPath": ".spec.replicas"}},
     }
-    fields = [cause.field for cause in problems(doc)]
+    fields = [cause.path for cause in builtin_problems(doc, None)]
     assert fields == [
         "spec.versions[0].additionalPrinterColumns[0].type",
         "spec.versions[0].additionalPrinterColumns[0].jsonPath",
@@ -234,8 +234,8 @@ def test_no_document_makes_it_stumble_and_pruning_twice_changes_nothing(value: A
 
 @given(values)
 def test_no_schema_makes_the_check_stumble(value: Any) -> None:
-    problems(changed("spec.versions.0.schema", {"openAPIV3Schema": value}))
-    problems(changed("spec.names", value))
+    builtin_problems(changed("spec.versions.0.schema", {"openAPIV3Schema": value}), None)
+    builtin_problems(changed("spec.names", value), None)
 
 
 async def test_a_definition_is_established_served_and_withdrawn() -> None:
@@ -261,13 +261,13 @@ async def test_a_large_schema_is_judged_once_and_beside_the_loop(monkeypatch: py
     """Eight times in the loop before: by the write, by what serves it and by its controller, and with each
     change of a label again."""
     judged: list[str] = []
-    judge = definitions._pattern_problems
+    judge = definitions._patterns
 
     def noting(schema: Doc, path: str) -> list[Any]:
         judged.append(threading.current_thread().name)
-        return judge(schema, path)
+        return list(judge(schema, path))
 
-    monkeypatch.setattr(definitions, "_pattern_problems", noting)
+    monkeypatch.setattr(definitions, "_patterns", noting)
     large = definition()
     schema = large["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     schema["properties"] |= {f"f{number}": {"type": "string"} for number in range(2_000)}

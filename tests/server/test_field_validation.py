@@ -108,15 +108,13 @@ async def test_a_definition_with_rules_that_nobody_evaluates_comes_with_a_warnin
     assert "Warning" not in quiet.headers
 
 
-async def test_the_schema_of_a_definition_is_published_in_both_versions(wire: Wire) -> None:
-    v2 = (await wire.get("/openapi/v2")).body
+async def test_the_schema_of_a_definition_is_published(wire: Wire) -> None:
     name = "com.example.v1.Widget"
-    assert v2["definitions"][name]["properties"]["spec"]["properties"]["colour"]["default"] == "green"
     index = (await wire.get("/openapi/v3")).body["paths"]
     v3 = (await wire.get(index["apis/example.com/v1"]["serverRelativeURL"])).body
-    assert v3["components"]["schemas"][name]["properties"]["spec"]["required"] == ["size"]
+    spec = v3["components"]["schemas"][name]["properties"]["spec"]
+    assert (spec["required"], spec["properties"]["colour"]["default"]) == (["size"], "green")
     await wire.delete(f"{DEFINITIONS}/widgets.example.com")
-    assert name not in (await wire.get("/openapi/v2")).body["definitions"]
     assert "apis/example.com/v1" not in (await wire.get("/openapi/v3")).body["paths"]
 
 
@@ -139,9 +137,10 @@ async def test_where_everything_is_allowed_clients_are_told_so(wire: Wire) -> No
     open_ended = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     document["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = open_ended
     await wire.post(DEFINITIONS, document)
-    published = (await wire.get("/openapi/v2")).body["definitions"]["com.example.v1.Gadget"]
+    document = (await wire.get("/openapi/v3/apis/example.com/v1")).body
+    published = document["components"]["schemas"]["com.example.v1.Gadget"]
     assert set(published["properties"]) == {"apiVersion", "kind", "metadata"}
-    assert "x-kubernetes-preserve-unknown-fields" not in published
+    assert published["x-kubernetes-preserve-unknown-fields"] is True
     assert published["properties"]["apiVersion"]["description"].startswith("APIVersion defines")
 
 

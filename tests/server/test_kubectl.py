@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from reprieve.local import local_cluster
+from reprieve.objects import NodeTemplate
 from reprieve.server.embedded import EmbeddedServer
-from reprieve.server.fake_nodes import Habits, NodeTemplate
+from reprieve.server.fake_nodes import Habits
 from tests.server.kubectl_tool import Kubectl, find_kubectl
 from tests.waiting import PATIENCE, eventually_so
 

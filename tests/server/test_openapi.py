@@ -1,13 +1,12 @@
 """OpenAPI documents: complete references, the marks that kubectl looks for, custom kinds."""
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from reprieve.server.openapi import v2_document, v2_protobuf, v3_document, v3_index
+from reprieve.server.openapi import v3_document, v3_index
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.resources import builtin_resources
 
@@ -54,11 +53,6 @@ def test_every_reference_of_a_version_3_document_resolves(group_version: str) ->
     assert set(references(document)) <= known
 
 
-def test_every_reference_of_the_version_2_document_resolves() -> None:
-    document = v2_document([*RESOURCES, FOO])
-    assert set(references(document)) <= {f"#/definitions/{name}" for name in document["definitions"]}
-
-
 @pytest.mark.parametrize("resource", [r for r in RESOURCES if "patch" in r.verbs], ids=repr)
 def test_kubectl_finds_that_fields_are_validated_by_the_server(resource: ResourceInfo) -> None:
     document = v3_document(resource.api_version, RESOURCES)
@@ -97,11 +91,9 @@ def test_volumes_merge_and_retain_keys() -> None:
     assert volumes["x-kubernetes-patch-strategy"] == "merge,retainKeys"
 
 
-def test_a_described_reference_is_wrapped_in_version_3_only() -> None:
+def test_a_described_reference_is_wrapped() -> None:
     pod = schemas("v1")["io.k8s.api.core.v1.Pod"]["properties"]["spec"]
     assert pod["allOf"] == [{"$ref": "#/components/schemas/io.k8s.api.core.v1.PodSpec"}]
-    pod = v2_document(RESOURCES)["definitions"]["io.k8s.api.core.v1.Pod"]["properties"]["spec"]
-    assert pod["$ref"] == "#/definitions/io.k8s.api.core.v1.PodSpec"
 
 
 def test_a_custom_kind_is_described_by_its_own_schema() -> None:
@@ -110,8 +102,6 @@ def test_a_custom_kind_is_described_by_its_own_schema() -> None:
     foo = document["components"]["schemas"]["com.example.v1.Foo"]
     assert foo["properties"]["spec"]["properties"]["n"] == {"type": "integer", "nullable": True}
     assert "metadata" in foo["properties"]
-    in_v2 = v2_document([FOO])["definitions"]["com.example.v1.Foo"]
-    assert in_v2["properties"]["spec"]["properties"]["n"] == {"type": "integer"}
 
 
 def test_the_index_lists_every_version_and_changes_with_the_schema() -> None:
@@ -128,45 +118,3 @@ def test_the_index_lists_every_version_and_changes_with_the_schema() -> None:
 
 def test_a_version_that_is_not_served_has_no_document() -> None:
     assert v3_document("example.com/v9", RESOURCES) is None
-
-
-def test_the_protobuf_form_holds_the_same_definitions() -> None:
-    """Read back with the few rules of the encoding, as an old kubectl would."""
-    document = v2_document([*RESOURCES, FOO])
-    definitions = dict(named_messages(members(v2_protobuf([*RESOURCES, FOO]))[9][0]))
-    assert set(definitions) == set(document["definitions"])
-    pod = members(definitions["io.k8s.api.core.v1.Pod"])
-    fields = dict(named_messages(pod[25][0]))
-    assert set(fields) == {"apiVersion", "kind", "metadata", "spec", "status"}
-    assert members(fields["spec"])[1] == [b"#/definitions/io.k8s.api.core.v1.PodSpec"]
-    extension = members(pod[31][0])
-    assert extension[1] == [b"x-kubernetes-group-version-kind"]
-    assert json.loads(members(extension[2][0])[2][0]) == [{"group": "", "kind": "Pod", "version": "v1"}]
-
-
-def named_messages(data: bytes) -> Iterator[tuple[str, bytes]]:
-    for item in members(data)[1]:
-        entry = members(item)
-        yield entry[1][0].decode(), entry[2][0]
-
-
-def members(data: bytes) -> dict[int, list[bytes]]:
-    """Length-delimited fields by number; the document has no others."""
-    found: dict[int, list[bytes]] = {}
-    position = 0
-    while position < len(data):
-        tag, position = varint(data, position)
-        assert tag & 7 == 2
-        length, position = varint(data, position)
-        found.setdefault(tag >> 3, []).append(data[position : position + length])
-        position += length
-    return found
-
-
-def varint(data: bytes, position: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[position]
-        value, shift, position = value | (byte & 127) << shift, shift + 7, position + 1
-        if byte < 128:
-            return value, position

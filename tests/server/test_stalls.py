@@ -10,7 +10,6 @@ import pytest
 
 from reprieve.objects import builtin_problems
 from reprieve.server.custom_resources import structural
-from reprieve.server.custom_resources.definitions import problems
 from reprieve.server.errors import ApiError
 from reprieve.server.patch import JSON_PATCH, MAX_COPIED, apply_patch
 from reprieve.server.resources import builtin_resources
@@ -104,8 +103,8 @@ def definition(schema: dict[str, Any]) -> dict[str, Any]:
     ],
 )
 def test_a_pattern_that_go_cannot_read_is_refused_with_the_definition(schema: dict[str, Any]) -> None:
-    (cause,) = problems(definition(schema))
-    assert cause.field.endswith(".pattern")
+    (cause,) = builtin_problems(definition(schema), None)
+    assert cause.path.endswith(".pattern")
     assert "must be a valid regular expression" in cause.message
 
 
@@ -121,7 +120,7 @@ def test_patterns_of_go_and_values_that_look_like_patterns_are_fine() -> None:
             },
         },
     }
-    assert problems(definition(schema)) == []
+    assert builtin_problems(definition(schema), None) == []
     assert structural.validate({"pattern": "x"}, schema, "spec") == []
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from reprieve.server import EmbeddedServer, FakeKubelet, NodeTemplate
+from reprieve.objects import NodeTemplate
+from reprieve.server import EmbeddedServer, FakeKubelet
 from reprieve.server.api import Api
 from tests.server.kubectl_tool import Kubectl, find_kubectl
 from tests.waiting import eventually_so

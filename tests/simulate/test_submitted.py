@@ -7,9 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 from reprieve.cli import main
-from reprieve.objects import ReprieveError, Source
+from reprieve.objects import NodeTemplate, ReprieveError, Source
 from reprieve.objects.documents import read_documents
-from reprieve.server import EmbeddedServer, NodeTemplate
+from reprieve.server import EmbeddedServer
 from reprieve.server.security import kubeconfig
 from reprieve.simulate import read_submitted, ticks
 from tests.builders import document, node, views

@@ -11,7 +11,8 @@ from tools.real_cluster.control_plane import ControlPlane
 from tools.real_cluster.kubelet import Kubelet
 
 from reprieve.kube import Client
-from reprieve.server.fake_nodes import Habits, NodeTemplate
+from reprieve.objects import NodeTemplate
+from reprieve.server.fake_nodes import Habits
 
 
 async def up(home: Path, nodes: list[str], with_scheduler: bool) -> None:

@@ -13,8 +13,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from reprieve.kube import NODES, PODS, STRATEGIC_PATCH, ApiError, Change, Client, Informer, TransportError
+from reprieve.objects import NodeTemplate
 from reprieve.objects.times import format_time
-from reprieve.server.fake_nodes import Habits, NodeTemplate
+from reprieve.server.fake_nodes import Habits
 from reprieve.server.fake_nodes.lifecycle import KILLED, Step, ended_status, next_step, running_status
 
 Document = dict[str, Any]

@@ -39,7 +39,7 @@ from reprieve.kube import (
     Informer,
     Resource,
 )
-from reprieve.server.fake_nodes import NodeTemplate
+from reprieve.objects import NodeTemplate
 
 Document = dict[str, Any]
 

@@ -145,7 +145,7 @@ def _clusters(given: Sequence[str]) -> dict[str, Sequence[Document | Source]]:
 
 
 def _nodes(spec: str) -> list[Document]:
-    from reprieve.server import NodeTemplate
+    from reprieve.objects import NodeTemplate
 
     return NodeTemplate.parse(spec).nodes()
 

@@ -21,8 +21,8 @@ from click.core import ParameterSource
 from reprieve.cli.output import fail
 from reprieve.cli.run import configuration
 from reprieve.cli.sources import seconds_of
-from reprieve.objects import ReprieveError, format_duration
-from reprieve.server import EmbeddedServer, Habits, NodeTemplate, new_event_loop
+from reprieve.objects import NodeTemplate, ReprieveError, format_duration
+from reprieve.server import EmbeddedServer, Habits, new_event_loop
 
 DEFAULT_NODES = ("node=4:cpu=8,memory=32Gi",)
 

@@ -97,11 +97,10 @@ def command(filenames: tuple[str, ...], config: str | None, max_size: int, outpu
 
 def _review(found: list[Found], config: Configuration) -> list[Finding]:
     from reprieve.jobs import template_problems
-    from reprieve.server import refusals
 
     kinds, context = config.job_kinds(), config.admission_context()
     others = [each.document for each in found if isinstance(each, Source)]
-    return review(found, context, refusals, lambda job: template_problems(job, kinds, context, others))
+    return review(found, context, lambda job: template_problems(job, kinds, context, others))
 
 
 def _configuration_problems(source: Source) -> list[Finding]:

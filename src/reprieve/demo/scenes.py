@@ -16,9 +16,9 @@ from reprieve.demo.stage import TERMINATE_SECONDS, Stage, stage
 from reprieve.demo.tour import MANIFESTS, Tour
 from reprieve.kube import KUEUE_WORKLOADS, PODS, Client
 from reprieve.local import local_fleet, stop_signal
-from reprieve.objects import find_condition, kueue, well_known
+from reprieve.objects import NodeTemplate, find_condition, kueue, well_known
 from reprieve.quota import is_true
-from reprieve.server import EmbeddedServer, Habits, NodeTemplate
+from reprieve.server import EmbeddedServer, Habits
 
 if TYPE_CHECKING:
     from rich.console import Console

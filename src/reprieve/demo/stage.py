@@ -9,8 +9,8 @@ from reprieve.config import Configuration
 from reprieve.demo.tour import MANIFESTS
 from reprieve.kube import BUDGETS, JOBS, POD_GROUPS, PODS, PRIORITY_CLASSES, QUOTA_KINDS, Client, Resource
 from reprieve.local import controllers_of, local_cluster
-from reprieve.objects import Pod, read_documents
-from reprieve.server import EmbeddedServer, Habits, NodeTemplate
+from reprieve.objects import NodeTemplate, Pod, read_documents
+from reprieve.server import EmbeddedServer, Habits
 
 NODES = ("gpu=4:cpu=8500m,memory=32Gi", "stable=2:cpu=16,memory=64Gi", "spot=2:cpu=16,memory=64Gi")
 TERMINATE_SECONDS = 3.0

@@ -17,16 +17,9 @@ from reprieve.config import Configuration
 from reprieve.controllers import load
 from reprieve.dashboard import attach
 from reprieve.kube import Client
+from reprieve.objects import NodeTemplate
 from reprieve.runtime import Process
-from reprieve.server import (
-    Background,
-    EmbeddedServer,
-    FakeKubelet,
-    Habits,
-    JobKindControllers,
-    NodeTemplate,
-    kinds_of,
-)
+from reprieve.server import Background, EmbeddedServer, FakeKubelet, Habits, JobKindControllers, kinds_of
 
 
 def local_cluster(

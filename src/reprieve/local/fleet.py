@@ -28,8 +28,8 @@ from reprieve.kube import (
     Resource,
 )
 from reprieve.local.cluster import controllers_of, local_cluster
-from reprieve.objects import Document, amount, format_amount, well_known
-from reprieve.server import EmbeddedServer, Habits, NodeTemplate
+from reprieve.objects import Document, NodeTemplate, amount, format_amount, well_known
+from reprieve.server import EmbeddedServer, Habits
 
 CHECK: Final = "fleet"
 FEATURES: Final = {"featureGates": {"MultiKueueOrchestratedPreemption": True}}

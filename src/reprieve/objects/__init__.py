@@ -8,10 +8,12 @@ from reprieve.objects import (
     batch,
     core,
     devices,
+    jsonpath,
     kueue,
     outcomes,
     policy,
     raw,
+    schedules,
     scheduling,
     schemas,
     storage,
@@ -139,6 +141,7 @@ from reprieve.objects.meta import (
     ObjectMeta,
     OwnerReference,
 )
+from reprieve.objects.node_templates import NodeTemplate, TemplateError
 from reprieve.objects.normalise import group_key, group_name, normalise, without_nulls
 from reprieve.objects.outcomes import PlanOutcome
 from reprieve.objects.ownership import chain, controller_of, descendants, owners_of
@@ -187,6 +190,7 @@ from reprieve.objects.times import (
     time_or_none,
 )
 from reprieve.objects.topology_requests import topology_request
+from reprieve.objects.validation import definitions
 from reprieve.objects.validation.annotations import CHECKED as CHECKED_ANNOTATIONS
 from reprieve.objects.validation.annotations import HIGHEST_COST, is_run_time
 from reprieve.objects.validation.builtin import builtin_problems
@@ -253,6 +257,7 @@ __all__ = [
     "NodeSelector",
     "NodeSelectorRequirement",
     "NodeSelectorTerm",
+    "NodeTemplate",
     "Object",
     "ObjectMeta",
     "OwnerReference",
@@ -293,6 +298,7 @@ __all__ = [
     "SchemaNode",
     "Source",
     "Taint",
+    "TemplateError",
     "TimeError",
     "Toleration",
     "Topology",
@@ -322,6 +328,7 @@ __all__ = [
     "decode",
     "decode_all",
     "decode_as",
+    "definitions",
     "descendants",
     "devices",
     "dns_label",
@@ -352,6 +359,7 @@ __all__ = [
     "is_or_are",
     "is_run_time",
     "json_decoder",
+    "jsonpath",
     "kind_key",
     "kueue",
     "label_key",
@@ -389,6 +397,7 @@ __all__ = [
     "resource_name",
     "review",
     "scan_documents",
+    "schedules",
     "scheduling",
     "schemas",
     "set_condition",

@@ -70,7 +70,7 @@ _ROWS = (
          view=policy.PodDisruptionBudget, short_names=("pdb",), has_status=True),
     Kind("coordination.k8s.io", "Lease", "leases"),
     Kind("events.k8s.io", "Event", "events", short_names=("ev",)),
-    Kind("autoscaling", "HorizontalPodAutoscaler", "horizontalpodautoscalers", ("v2", "v1"),
+    Kind("autoscaling", "HorizontalPodAutoscaler", "horizontalpodautoscalers", ("v2",),
          short_names=("hpa",), has_status=True),
     Kind(_NETWORKING, "NetworkPolicy", "networkpolicies", short_names=("netpol",)),
     Kind(_NETWORKING, "Ingress", "ingresses", short_names=("ing",), has_status=True),

@@ -68,13 +68,8 @@ Inside = Callable[[Document], list[Problem] | None]
 """None: nothing in the document can be judged."""
 
 
-def review(
-    found: Iterable[Found], context: Context, more: Rules | None = None, inside: Inside | None = None
-) -> list[Finding]:
-    """All findings, in the order of the documents.
-
-    `more` judges those in which nothing else is wrong; `inside` what can be judged of kinds of others.
-    """
+def review(found: Iterable[Found], context: Context, inside: Inside | None = None) -> list[Finding]:
+    """All findings, in the order of the documents. `inside` judges what can be judged of kinds of others."""
     everything = list(found)
     position = {each.where: index for index, each in reversed(list(enumerate(everything)))}
     findings = [
@@ -82,13 +77,11 @@ def review(
         for each in everything
         if isinstance(each, UnreadableInput)
     ]
-    findings += _review([each for each in everything if isinstance(each, Source)], context, more, inside)
+    findings += _review([each for each in everything if isinstance(each, Source)], context, inside)
     return sorted(findings, key=lambda finding: position[finding.where])
 
 
-def _review(
-    sources: list[Source], context: Context, more: Rules | None, inside: Inside | None
-) -> Iterator[Finding]:
+def _review(sources: list[Source], context: Context, inside: Inside | None) -> Iterator[Finding]:
     known = _by_name(sources)
     stated = known.get((_SCHEDULING, "PriorityClass"), {}).values()
     classes = [priority_class_of(source.document) for source in stated]
@@ -99,7 +92,7 @@ def _review(
     )
     custom = custom_schemas(source.document for source in sources)
     for source in sources:
-        yield from _alone(source, context, custom, more, inside)
+        yield from _alone(source, context, custom, inside)
         document = source.document
         doubts = [*part_bytes(document), *almost_queued(document), *_for_nobody(document)]
         yield from (Finding(source.where, each, warning=True) for each in doubts)
@@ -109,9 +102,7 @@ def _review(
     yield from _several_defaults(known.get((_SCHEDULING, "PriorityClass"), {}))
 
 
-def _alone(
-    source: Source, context: Context, custom: Custom, more: Rules | None, inside: Inside | None
-) -> Iterator[Finding]:
+def _alone(source: Source, context: Context, custom: Custom, inside: Inside | None) -> Iterator[Finding]:
     document = At(source.document)
     missing = [name for name in ("apiVersion", "kind") if not document.field(name).text]
     for name in missing:
@@ -125,10 +116,7 @@ def _alone(
         yield Finding(source.where, problem, warning=not mistake, unchecked=not mistake)
         yield from (Finding(source.where, problem) for problem in parts or ())
         return
-    problems = _problems(source.document, schema, context)
-    if not problems and more is not None:
-        problems = more(source.document)
-    for problem in problems:
+    for problem in _problems(source.document, schema, context):
         yield Finding(source.where, problem)
 
 

@@ -57,6 +57,7 @@ INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 # Core and storage.k8s.io: volumes
 
 STORAGE_API = "storage.k8s.io"
+RBAC_API = "rbac.authorization.k8s.io"
 DEVICE_API = "resource.k8s.io"
 OLD_STORAGE_CLASS = "volume.beta.kubernetes.io/storage-class"
 """Annotation with the class of a claim or volume; where it stands, the field does not count."""

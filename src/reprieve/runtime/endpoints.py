@@ -13,9 +13,9 @@ from aiohttp import web
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 
+from reprieve.listening import strangers_log
 from reprieve.objects import ReprieveError, shown, whole_number
 from reprieve.records import DecisionLog
-from reprieve.server import strangers_log
 
 Probe = Callable[[], str]
 """Empty when all is well, else what is missing."""

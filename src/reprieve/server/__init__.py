@@ -10,14 +10,13 @@ socket inwards:
     http/, security/         requests and answers, discovery, watch streams; TLS, tokens, client certificates
     api                      `Api`: every operation for this process, without HTTP
     operations/              read, write, delete, bind, evict, scale; they work on a `backend`
-    admission                what happens to a new document: metadata, defaults/, rules, validation/
+    admission                what happens to a new document; defaults and rules are in `reprieve.objects`
     patch/, apply/           patches, and server-side apply
     storage/                 committed state, one global revision, history, group commit
     watch, selection         streams of changes from a revision on, through selectors
     registry, resources      which resources are served (`ResourceInfo`), and the built-in ones
     custom_resources/        CustomResourceDefinitions
     field_validation         unknown fields and wrong types; the schemas are in `reprieve.objects`
-    offline                  what would be refused, asked without a server
     openapi/                 the description of every kind for clients
     tables/                  the columns of `kubectl get`
     controllers/             what kube-controller-manager would do
@@ -59,9 +58,7 @@ from reprieve.server.resources import builtin_resources
 if TYPE_CHECKING:
     from reprieve.server.controllers.job_kinds import JobKindControllers, kinds_of
     from reprieve.server.embedded import Background, EmbeddedServer, new_event_loop
-    from reprieve.server.fake_nodes import FakeKubelet, Habits, NodeTemplate
-    from reprieve.server.http.strangers import strangers_log
-    from reprieve.server.offline import refusals
+    from reprieve.server.fake_nodes import FakeKubelet, Habits
 
 _LAZY = {
     "Background": "embedded",
@@ -69,11 +66,8 @@ _LAZY = {
     "FakeKubelet": "fake_nodes",
     "Habits": "fake_nodes",
     "JobKindControllers": "controllers.job_kinds",
-    "NodeTemplate": "fake_nodes",
     "kinds_of": "controllers.job_kinds",
     "new_event_loop": "embedded",
-    "refusals": "offline",
-    "strangers_log": "http.strangers",
 }
 """Names whose modules load aiohttp, cryptography and SQLite: imported on first use, so that a command that
 only needs to know the resources starts fast."""
@@ -84,13 +78,10 @@ __all__ = [
     "FakeKubelet",
     "Habits",
     "JobKindControllers",
-    "NodeTemplate",
     "ResourceInfo",
     "builtin_resources",
     "kinds_of",
     "new_event_loop",
-    "refusals",
-    "strangers_log",
 ]
 
 

@@ -8,61 +8,72 @@ A new object:
    queue is suspended or gated, if a quota controller runs (`queues`)
 3. server-owned metadata (uid, times)
 4. an empty status where it is a subresource
-5. defaults, those of the namespace's LimitRanges, pruning
+5. the hooks of the resource: pruning, defaults, what classes and the LimitRanges of the namespace add
 6. validation (422), the rules of `reprieve.objects.admission`, LimitRanges (403)
 
 An update:
 
 1. types, as for a new object
 2. server-owned metadata kept; status or spec kept from the old object, depending on the subresource
-3. defaults, pruning
+3. the hooks of the resource: pruning, defaults
 4. validation, with what may not change (422), then the rules of `reprieve.objects.admission`
 5. generation grows if anything but metadata and status changed; a Deployment's with its annotations, too
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from reprieve.admission import limit_ranges, runtime_classes
-from reprieve.objects import KINDS, Document, QuantityError, misfits, normalise, on_create, on_write, shown
-from reprieve.server import metadata, validation
+from reprieve.config import Configuration
+from reprieve.objects import (
+    KINDS,
+    REFUSED,
+    Context,
+    Document,
+    PriorityClasses,
+    QuantityError,
+    admit,
+    misfits,
+    normalise,
+    on_create,
+    priority_class_of,
+    shown,
+    well_known,
+)
+from reprieve.server import metadata
 from reprieve.server.admitted_specs import AdmittedSpecs
-from reprieve.server.documents import at
-from reprieve.server.errors import Cause, forbidden, invalid, not_found
+from reprieve.server.documents import at, items
+from reprieve.server.errors import Cause, cause_of, forbidden, invalid, not_found
 from reprieve.server.field_validation import empty_status, spell_quantities, wrong_types
-from reprieve.server.limit_ranges import LimitRanges
 from reprieve.server.queues import StopsAtCreation
 from reprieve.server.quotas import Quotas
-from reprieve.server.registry import ResourceInfo
-from reprieve.server.rules import ObjectRules
-from reprieve.server.service_addresses import ServiceAddresses
-from reprieve.server.storage import Store
+from reprieve.server.registry import ResourceInfo, Scene
+from reprieve.server.storage import Change, Store
 
-_STATUS_DECIDED_ELSEWHERE = {"nodes", "pods", "namespaces", "jobs.batch"}
-"""Kinds whose status on create is kept (nodes) or written by `defaults`."""
-
-
-_NEVER_COUNTED = {"priorityclasses.scheduling.k8s.io"}
-"""Kinds whose generation stays what it was at first."""
-
-
-_JUDGED_BY_SPEC = {"pods", "persistentvolumes", "persistentvolumeclaims"}
-"""Kinds that change most, whose rules are about their spec: a change of anything else is not judged anew."""
+_LIMITS = "limitranges"
+_CLASSES, _GROUP_TEMPLATES = "priorityclasses.scheduling.k8s.io", "workloads.scheduling.k8s.io"
 
 
 class Admission:
     def __init__(
-        self, store: Store, rules: ObjectRules, quotas: Quotas, stop: StopsAtCreation | None = None
+        self,
+        store: Store,
+        configuration: Configuration,
+        quotas: Quotas,
+        stop: StopsAtCreation | None = None,
     ) -> None:
         """`stop`: what becomes of an object that needs quota, before anything else."""
         self._store = store
-        self._rules = rules
+        self._configuration = configuration
         self._stop = stop
         self._admitted = AdmittedSpecs()
-        self._limit_ranges = LimitRanges(store)
-        self._addresses = ServiceAddresses(store)
         self._quotas = quotas
+        self._context: Context | None = None
+        self._generation = 0
+        """Grows when an equal document could get another answer than before."""
+        store.listen(self._follow)
 
     def create(self, resource: ResourceInfo, document: Document, timestamp: str) -> Document:
         """The document to store; a document of another served version comes back in the storage version."""
@@ -70,11 +81,9 @@ class Admission:
         self._require_namespace(resource, meta)
         if self._stop is not None:
             self._stop(resource.storage_key, document)
-        if resource.storage_key == "pods" and (name := runtime_classes.named(document)):
-            self._add_runtime_class(document, name)
-        if resource.storage_key != "pods" or self._is_limited(meta):
+        if resource.complete is None or self._is_special(document):
             return self._create(resource, document, timestamp)
-        key = self._admitted.key(document, self._rules.generation)
+        key = self._admitted.key(document, self._generation)
         if not self._admitted.reuse(key, document):
             document = self._create(resource, document, timestamp)
             self._admitted.keep(key, document)
@@ -84,50 +93,42 @@ class Admission:
         _refuse(resource, meta, metadata.validate(resource, meta))
         return _in_order(resource, document)
 
-    def _add_runtime_class(self, pod: Document, name: str) -> None:
-        """403 for a class that does not exist or contradicts the pod."""
-        record = self._store.head("runtimeclasses.node.k8s.io", "", name)
-        problem = f'RuntimeClass "{name}" not found'
-        if record is not None:
-            problem = runtime_classes.complete(pod, record.object)
-        if problem:
-            raise forbidden("", "pods", pod["metadata"].get("name", ""), f"pod rejected: {problem}")
+    def _is_special(self, pod: Document) -> bool:
+        """Whether its namespace or a class decides, too: then equal specs may get different answers."""
+        namespace = pod["metadata"].get("namespace", "")
+        limited = namespace in self._store.collection(_LIMITS).buckets or self._quotas.apply_to(namespace)
+        return limited or bool(runtime_classes.named(pod))
 
-    def _is_limited(self, meta: Document) -> bool:
-        """Whether the namespace decides about pods, too: then equal specs may get different answers."""
-        namespace = meta.get("namespace", "")
-        return self._limit_ranges.apply_to(namespace) or self._quotas.apply_to(namespace)
+    def _limits(self, document: Document) -> list[list[Document]]:
+        """Those of the document's namespace, by LimitRange; what they mean is in `reprieve.admission`."""
+        ranges = self._store.collection(_LIMITS).scan(document["metadata"].get("namespace", ""))
+        return [items(record.object, "spec", "limits") for record in ranges]
 
     def _create(self, resource: ResourceInfo, document: Document, timestamp: str) -> Document:
         document = _shape(resource, document)
         meta = document["metadata"]
         metadata.fill_new(meta, timestamp)
-        if resource.has_generation or resource.custom:
+        if resource.has_generation:
             meta["generation"] = 1
-        storage_key = resource.storage_key
-        if resource.has_status and storage_key not in _STATUS_DECIDED_ELSEWHERE:
+        if resource.has_status and not resource.keeps_status:
             document.pop("status", None)
             if not resource.custom:
                 document["status"] = empty_status(resource)
-        on_write(document)
-        if storage_key == "services":
-            self._addresses.complete(document, None)
-        limited = self._limit_ranges.apply_to(meta.get("namespace", ""))
-        if limited and storage_key == "pods":
-            limit_ranges.fill_in(document, self._limit_ranges.of(document))
+        _default(resource, document)
+        limits = self._limits(document)
+        if resource.complete is not None:
+            resource.complete(document, Scene(self._find, limits))
         on_create(document, timestamp)
-        causes = _custom(resource, document, None)
-        causes += metadata.validate(resource, meta) + validation.validate(storage_key, document, None)
+        causes = metadata.validate(resource, meta) + _causes(resource, document, None)
         _refuse(resource, meta, causes)
-        if self._rules.applies(resource):
-            document = self._rules.admit(resource, document, None)
-        if limited:
+        document = self._admit(resource, document, None)
+        if limits:
             self._check_limits(resource, document)
         return document
 
     def _check_limits(self, resource: ResourceInfo, document: Document) -> None:
         """403 with everything that is outside the limits of the namespace."""
-        problems = limit_ranges.outside(document, self._limit_ranges.of(document))
+        problems = limit_ranges.outside(document, self._limits(document))
         if problems:
             text = problems[0] if len(problems) == 1 else "[" + ", ".join(problems) + "]"
             raise forbidden(resource.group, resource.plural, document["metadata"].get("name", ""), text)
@@ -142,28 +143,54 @@ class Admission:
         meta, was = document["metadata"], old["metadata"]
         metadata.keep_old(meta, was)
         causes = metadata.validate_change(resource, meta, was)
-        storage_key = resource.storage_key
-        judged = document.get("spec") is not old.get("spec") or storage_key not in _JUDGED_BY_SPEC
-        if judged or storage_key != "pods":
-            on_write(document)
+        judged = not resource.judged_by_spec or document.get("spec") is not old.get("spec")
         if judged:
-            if storage_key == "services":
-                self._addresses.complete(document, old)
-            causes += _custom(resource, document, old)
+            _default(resource, document)
             # A resize changes what no other update may; `operations.resize` looked at the change.
-            before = None if subresource == "resize" else old
-            causes += validation.validate(storage_key, document, before)
+            causes += _causes(resource, document, None if subresource == "resize" else old)
         _refuse(resource, meta, causes)
         noted = meta.get("annotations") != was.get("annotations")
-        if self._rules.applies(resource) and (judged or (noted and storage_key == "pods")):
-            document = self._rules.admit(resource, document, old)
-        if storage_key == "persistentvolumeclaims" and subresource == "":
+        if judged or noted:
+            document = self._admit(resource, document, old)
+        if resource.limited and subresource == "":
             self._check_limits(resource, document)
-        counts = "generation" in was and storage_key not in _NEVER_COUNTED
-        noted = noted and storage_key == "deployments.apps"
-        if counts and judged and (noted or _intent(document) != _intent(old)):
+        counts = judged and "generation" in was and not resource.fixed_generation
+        if counts and ((noted and resource.counts_annotations) or _intent(document) != _intent(old)):
             document["metadata"]["generation"] = was["generation"] + 1
         return document
+
+    def _admit(self, resource: ResourceInfo, document: Document, old: Document | None) -> Document:
+        """With defaults and priorities of `objects.admission`; 403 or 422 with all that speaks against it."""
+        if resource.custom or (resource.group, resource.kind) not in KINDS:
+            return document
+        own, name = document["metadata"].get("finalizers", ()), document["metadata"].get("name", "")
+        admitted, problems = admit(document, self._rules(), old)
+        if refused := [each for each in problems if each.reason == REFUSED]:
+            raise forbidden(resource.group, resource.plural, name, "; ".join(map(str, refused)))
+        if problems:
+            raise invalid(resource.group, resource.kind, name, [cause_of(each) for each in problems])
+        _without_unlifted(admitted["metadata"], own)
+        return admitted
+
+    def _rules(self) -> Context:
+        if self._context is None:
+            classes = [priority_class_of(r.object) for r in self._store.collection(_CLASSES).scan("")]
+            context = self._configuration.admission_context(PriorityClasses(classes))
+            self._context = context._replace(drops_disabled=True, workload=self._workload)
+        return self._context
+
+    def _workload(self, namespace: str, name: str) -> Document | None:
+        record = self._store.head(_GROUP_TEMPLATES, namespace, name)
+        return None if record is None else record.object
+
+    def _find(self, storage_key: str, name: str) -> Document | None:
+        record = self._store.head(storage_key, "", name)
+        return None if record is None else record.object
+
+    def _follow(self, changes: list[Change]) -> None:
+        if any(change.record.storage_key == _CLASSES for change in changes):
+            self._context = None
+            self._generation += 1
 
     def _require_namespace(self, resource: ResourceInfo, meta: Document) -> None:
         if not resource.namespaced:
@@ -219,12 +246,14 @@ def _check_types(resource: ResourceInfo, document: Document) -> None:
         raise metadata.cannot_handle(resource, "; ".join(problems[:10]))
 
 
-def _custom(resource: ResourceInfo, document: Document, old: Document | None) -> list[Cause]:
-    """The hooks that come with a custom resource."""
+def _default(resource: ResourceInfo, document: Document) -> None:
     if resource.prune is not None:
         resource.prune(document)
     if resource.default is not None:
         resource.default(document)
+
+
+def _causes(resource: ResourceInfo, document: Document, old: Document | None) -> list[Cause]:
     return resource.validate(document, old) if resource.validate is not None else []
 
 
@@ -249,7 +278,7 @@ def _merge_subresource(
         return result
     if resource.has_status:
         _copy_member(old, document, "status")
-    if resource.storage_key == "namespaces" and subresource != "finalize":
+    if "finalize" in resource.subresources and subresource != "finalize":
         kept = at(old, "spec", "finalizers", default=[])
         document["spec"] = {**(document.get("spec") or {}), "finalizers": kept}
     return document
@@ -264,10 +293,21 @@ def _copy_member(source: Document, target: Document, key: str) -> None:
 
 def _unchanged(resource: ResourceInfo, document: Document, old: Document) -> Document:
     """Members of the objects that change most that are as stored: no need to check them."""
-    if resource.storage_key not in _JUDGED_BY_SPEC and resource.storage_key != "nodes":
+    if not resource.often_written:
         return {}
     return {k: old[k] for k in ("spec", "status") if k in old and document.get(k) == old[k]}
 
 
 def _intent(document: Document) -> dict[str, Any]:
     return {k: v for k, v in document.items() if k not in ("metadata", "status", "apiVersion", "kind")}
+
+
+def _without_unlifted(meta: Document, own: Sequence[str]) -> None:
+    """Without Kueue's finalizer, unless the document came with it: only Kueue's controllers remove it, and
+    without them nothing could be deleted. Those controllers add it. Finalizers that this server's own
+    controllers remove stay."""
+    kept = [f for f in meta.get("finalizers", ()) if f != well_known.RESOURCE_IN_USE or f in own]
+    if kept:
+        meta["finalizers"] = kept
+    else:
+        meta.pop("finalizers", None)

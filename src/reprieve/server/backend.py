@@ -14,7 +14,6 @@ from reprieve.server.queues import StopsAtCreation
 from reprieve.server.quotas import Quotas
 from reprieve.server.registry import Registry, ResourceInfo
 from reprieve.server.resources import builtin_resources
-from reprieve.server.rules import ObjectRules
 from reprieve.server.storage import Record, Store
 from reprieve.server.watch import Hub
 
@@ -63,7 +62,7 @@ class Backend:
         self.hub = Hub(self.store)
         self.quotas = Quotas(self.store)
         stop = StopsAtCreation(self.store, configuration) if quota else None
-        self.admission = Admission(self.store, ObjectRules(self.store, configuration), self.quotas, stop)
+        self.admission = Admission(self.store, configuration, self.quotas, stop)
         self.clock = clock
         self._second = (datetime.min.replace(tzinfo=UTC), "")
 

@@ -7,7 +7,6 @@ from reprieve.objects import Document, well_known
 from reprieve.server.backend import Backend, WriteOptions
 from reprieve.server.custom_resources.serving import ServedDefinitions
 from reprieve.server.operations.writes import create, replace
-from reprieve.server.registry import RBAC
 from reprieve.server.security.roles import ROLES
 
 _NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
@@ -63,9 +62,9 @@ def bootstrap(backend: Backend) -> None:
     for name, rules in ROLES.items():
         _ensure(
             backend,
-            f"clusterroles.{RBAC}",
+            f"clusterroles.{well_known.RBAC_API}",
             {
-                "apiVersion": f"{RBAC}/v1",
+                "apiVersion": f"{well_known.RBAC_API}/v1",
                 "kind": "ClusterRole",
                 "metadata": {"name": name, "labels": {"kubernetes.io/bootstrapping": "rbac-defaults"}},
                 "rules": rules,
@@ -73,38 +72,25 @@ def bootstrap(backend: Backend) -> None:
         )
 
 
-def publish_address(backend: Backend, host: str, port: int) -> None:
-    """The service `default/kubernetes` and what is behind it: this server. A restart may change its port."""
-    address = "127.0.0.1" if host in ("", "0.0.0.0", "::", "localhost") else host
-    behind = [{"name": "https", "port": port, "protocol": "TCP"}]
-    name = {"name": "kubernetes", "namespace": "default"}
-    is_ipv6 = ":" in address
-    documents: dict[str, Document] = {
-        "services": {
-            "metadata": name | {"labels": {"component": "apiserver", "provider": "kubernetes"}},
-            "spec": {"ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": port}]},
+def publish_address(backend: Backend, port: int) -> None:
+    """The service `default/kubernetes`: this server. A restart may change its port."""
+    resource = backend.registry.by_storage_key("services")
+    assert resource is not None
+    document: Document = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {
+            "name": "kubernetes",
+            "namespace": "default",
+            "labels": {"component": "apiserver", "provider": "kubernetes"},
         },
-        "endpoints": {
-            "metadata": name | {"labels": {"endpointslice.kubernetes.io/skip-mirror": "true"}},
-            "subsets": [{"addresses": [{"ip": address}], "ports": behind}],
-        },
-        "endpointslices.discovery.k8s.io": {
-            "metadata": name | {"labels": {"kubernetes.io/service-name": "kubernetes"}},
-            "addressType": "IPv6" if is_ipv6 else "IPv4",
-            "endpoints": [{"addresses": [address], "conditions": {"ready": True}}],
-            "ports": behind,
-        },
+        "spec": {"ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": port}]},
     }
-    for storage_key, document in documents.items():
-        resource = backend.registry.by_storage_key(storage_key)
-        assert resource is not None
-        document = {"apiVersion": resource.api_version, "kind": resource.kind, **document}
-        current = backend.store.head(storage_key, "default", "kubernetes")
-        if current is None:
-            create(backend, resource, document, "default", WriteOptions())
-        else:
-            kept = {**current.object, **{k: v for k, v in document.items() if k != "metadata"}}
-            replace(backend, resource, kept, current, WriteOptions(), "")
+    current = backend.store.head("services", "default", "kubernetes")
+    if current is None:
+        create(backend, resource, document, "default", WriteOptions())
+    else:
+        replace(backend, resource, {**current.object, "spec": document["spec"]}, current, WriteOptions(), "")
 
 
 def _ensure(backend: Backend, storage_key: str, document: Document) -> None:

@@ -15,13 +15,13 @@ from aiohttp.http_parser import RawRequestMessage
 from aiohttp.streams import StreamReader
 
 from reprieve.config import Configuration
+from reprieve.listening import strangers_log
 from reprieve.server import controllers
 from reprieve.server.api import Api
 from reprieve.server.backend import Backend, Clock, utc_now
 from reprieve.server.bootstrap import bootstrap, publish_address
 from reprieve.server.http.app import Application
 from reprieve.server.http.negotiation import Limits
-from reprieve.server.http.strangers import strangers_log
 from reprieve.server.root_certificates import RootCertificates
 from reprieve.server.security import Authenticator, Authority, kubeconfig, write_private
 
@@ -108,7 +108,7 @@ class EmbeddedServer:
             await self.backend.store.settled()
             self.api = Api(self.backend)
             await self._listen()
-            publish_address(self.backend, self._host, self.port)
+            publish_address(self.backend, self.port)
             await self.backend.store.settled()
         except BaseException:
             await self.backend.store.close()

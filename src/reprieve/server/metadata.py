@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import Document, dns_label, dns_subdomain, label_key, label_value
+from reprieve.objects import Document, label_key, label_value
 from reprieve.server.errors import (
     ApiError,
     Cause,
@@ -20,14 +20,13 @@ from reprieve.server.errors import (
     required,
     too_long,
 )
-from reprieve.server.registry import RBAC, ResourceInfo
+from reprieve.server.registry import ResourceInfo
 
 _SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _MAX_GENERATED_BASE = 58
 _MAX_ANNOTATIONS = 256 * 1024
 _LONGEST_NAME = 512
 _FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
-_DNS_LABEL_NAMES = {"namespaces", "services"}
 
 
 class _Owner(msgspec.Struct):
@@ -140,13 +139,7 @@ def _problem(check: Callable[[str], str | None], text: str) -> str | None:
     return check(text) if len(text) <= _LONGEST_NAME else f"must be no more than {_LONGEST_NAME} characters"
 
 
-def _name_check(resource: ResourceInfo) -> Callable[[str], str | None]:
-    if resource.group == RBAC:
-        return _path_segment
-    return dns_label if resource.storage_key in _DNS_LABEL_NAMES else dns_subdomain
-
-
-def _path_segment(name: str) -> str | None:
+def path_segment(name: str) -> str | None:
     """Names of RBAC objects are free, for instance `system:node`, except for what a path cannot hold."""
     if name in (".", ".."):
         return f"may not be '{name}'"
@@ -157,7 +150,7 @@ def validate_name(resource: ResourceInfo, metadata: Document) -> list[Cause]:
     name = metadata.get("name", "")
     if not name:
         return [required("metadata.name", "name or generateName is required")]
-    check = _name_check(resource)
+    check = resource.name_problem
     problem = _problem(check, name)
     if not problem:
         return []

@@ -10,46 +10,28 @@ from reprieve.admission import charge, has_deadline
 from reprieve.objects import Document
 from reprieve.server.errors import forbidden
 from reprieve.server.registry import ResourceInfo
-from reprieve.server.storage import DELETED, Change, Store
+from reprieve.server.storage import Store
 
 QUOTAS = "resourcequotas"
 
 
 class Quotas:
-    """The quotas of each namespace that has any; others pay one lookup."""
-
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._names: dict[str, set[str]] = {}
-        for record in store.collection(QUOTAS).scan(None):
-            self._names.setdefault(record.namespace, set()).add(record.name)
-        store.listen(self._follow)
-
-    def _follow(self, changes: list[Change]) -> None:
-        for change in changes:
-            if change.record.storage_key != QUOTAS:
-                continue
-            names = self._names.setdefault(change.record.namespace, set())
-            if change.type == DELETED:
-                names.discard(change.record.name)
-            else:
-                names.add(change.record.name)
-            if not names:
-                del self._names[change.record.namespace]
 
     def apply_to(self, namespace: str) -> bool:
-        return namespace in self._names
+        return namespace in self._store.collection(QUOTAS).buckets
 
     def charge(
         self, resource: ResourceInfo, document: Document, old: Document | None, now: datetime, dry_run: bool
     ) -> None:
         """Charge every quota that the write concerns, or refuse it with 403."""
         namespace = document["metadata"].get("namespace", "")
-        if namespace not in self._names or not _is_charged(resource, document, old):
+        if not self.apply_to(namespace) or not _is_charged(resource, document, old):
             return
         charged = []
-        for name in sorted(self._names[namespace]):
-            record = self._store.head(QUOTAS, namespace, name)
+        for known in self._store.collection(QUOTAS).scan(namespace):
+            record = self._store.head(QUOTAS, namespace, known.name)
             if record is None:
                 continue
             problem, used = charge(record.object, resource.storage_key, document, old, now)

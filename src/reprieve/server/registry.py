@@ -10,11 +10,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from reprieve.objects import Document
+from reprieve.objects import Document, dns_subdomain
 from reprieve.server.errors import Cause
 
-RBAC = "rbac.authorization.k8s.io"
-"""The group of roles and bindings; other rules hold for it than for everything else."""
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
 
@@ -36,6 +34,15 @@ SUBRESOURCES = {
     "resize": Subresource(("get", "patch", "update")),
     "token": Subresource(("create",), "authentication.k8s.io", "v1", "TokenRequest"),
 }
+
+
+class Scene(NamedTuple):
+    """What completing a new object asks about."""
+
+    find: Callable[[str, str], Document | None]
+    """A cluster-wide object by storage key and name."""
+    limits: list[list[Document]]
+    """Of the namespace, by LimitRange."""
 
 
 class PrinterColumn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -60,10 +67,10 @@ class ScalePaths(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 class ResourceInfo(msgspec.Struct, kw_only=True, eq=False):
     """One resource in one served version.
 
-    `subresources` holds the names of those that exist. The hooks are None
-    for built-in kinds; `custom_resources.definitions` fills them for custom ones: `default(doc)` and
-    `prune(doc)` change the document in place, `validate(new, old)` returns what is wrong, `unknown(doc)`
-    lists the paths of fields the schema does not know.
+    `subresources` holds the names of those that exist. The hooks say what happens to a document on its way
+    in, of a built-in kind (`resources`) as of a custom one (`custom_resources.definitions`): `prune(doc)`,
+    `default(doc)` and, for a new object, `complete(doc, scene)` change it in place, `validate(new, old)`
+    returns what is wrong, `unknown(doc)` lists the paths of fields the schema does not know.
     """
 
     group: str
@@ -87,7 +94,7 @@ class ResourceInfo(msgspec.Struct, kw_only=True, eq=False):
     printer_columns: tuple[PrinterColumn, ...] = ()
     scale_paths: ScalePaths | None = None
     selectable: tuple[str, ...] = ()
-    """Paths that a definition offers to field selectors, beside name and namespace."""
+    """Paths for field selectors, beside name and namespace."""
     twin: "ResourceInfo | None" = None
     """A resource of another group with the same objects; only top-level fields differ in name (`renames`)."""
     renames: dict[str, str] = {}
@@ -95,18 +102,37 @@ class ResourceInfo(msgspec.Struct, kw_only=True, eq=False):
     downgrade: Callable[[Document], Document] | None = None
     """How what is stored is shown, where more than `apiVersion` differs: by an older version, or by a schema
     whose defaults may be newer than the object."""
-    upgrade: Callable[[Document], Document] | None = None
-    """How what an older version says is stored, where `reprieve.objects.normalise` does not do it."""
     unconditional_update: bool = True
     """Whether a PUT may leave `resourceVersion` out, or say 0, and so overwrite whatever is stored."""
+    create_on_update: bool = False
+    """Whether a PUT creates what is not there."""
+    returns_deleted: bool = False
+    """Whether a DELETE answers with the object that it removed, not with a Status."""
+    has_pods: bool = False
+    """Whether its objects are pods, or have templates of pods: they may have fewer fields than others."""
+    keeps_status: bool = False
+    """Whether a new object has the status that it states, or that its defaults write."""
+    often_written: bool = False
+    """Whether a spec or status that is as stored is not checked again."""
+    judged_by_spec: bool = False
+    """Whether the rules are about the spec alone, so that a change of anything else is not judged."""
+    limited: bool = False
+    """Whether a LimitRange has a say when an object changes, too."""
+    fixed_generation: bool = False
+    """Whether the generation stays what it was at first."""
+    counts_annotations: bool = False
+    """Whether the generation grows with the annotations, too."""
+    name_problem: Callable[[str], str | None] = dns_subdomain
+    """What is wrong with a name."""
     inert: str = ""
     """Why nothing comes of an object of this kind here; a warning for everybody who creates one."""
     api_version: str = ""
     storage_api_version: str = ""
     storage_key: str = ""
     """`pods`, `jobs.batch`: the name all versions are stored under. These three follow from the rest."""
-    default: Callable[[Document], None] | None = None
     prune: Callable[[Document], None] | None = None
+    default: Callable[[Document], None] | None = None
+    complete: "Callable[[Document, Scene], None] | None" = None
     validate: Callable[[Document, Document | None], list[Cause]] | None = None
     unknown: Callable[[Document], list[str]] | None = None
 
@@ -129,8 +155,6 @@ class ResourceInfo(msgspec.Struct, kw_only=True, eq=False):
 
     def to_storage(self, document: Document) -> Document:
         """The document under the names it is stored with."""
-        if self.upgrade is not None:
-            return self.upgrade(document)
         return (
             {self.renames.get(key, key): value for key, value in document.items()} if self.twin else document
         )

@@ -19,37 +19,6 @@ from reprieve.server.label_selection import parse_labels
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.storage import Record
 
-SELECTABLE: dict[str, tuple[str, ...]] = {
-    "resourceslices.resource.k8s.io": ("spec.nodeName", "spec.driver"),
-    "pods": (
-        "spec.nodeName",
-        "spec.restartPolicy",
-        "spec.schedulerName",
-        "spec.serviceAccountName",
-        "spec.hostNetwork",
-        "status.phase",
-        "status.podIP",
-        "status.nominatedNodeName",
-    ),
-    "nodes": ("spec.unschedulable",),
-    "namespaces": ("status.phase",),
-    "secrets": ("type",),
-    "events": (
-        "involvedObject.kind",
-        "involvedObject.namespace",
-        "involvedObject.name",
-        "involvedObject.uid",
-        "involvedObject.apiVersion",
-        "involvedObject.resourceVersion",
-        "involvedObject.fieldPath",
-        "reason",
-        "reportingComponent",
-        "type",
-    ),
-    "replicasets.apps": ("status.replicas",),
-    "replicationcontrollers": ("status.replicas",),
-    "jobs.batch": ("status.successful",),
-}
 _FALSE_BY_DEFAULT = {"spec.hostNetwork", "spec.unschedulable"}
 _NUMBERS = {"status.replicas", "status.successful"}
 
@@ -142,10 +111,8 @@ def _reader_of(resource: ResourceInfo, path: str) -> Callable[[Record], str]:
         return attrgetter("name")
     if path == "metadata.namespace":
         return attrgetter("namespace")
-    if path == "source" and resource.storage_key == "events":
-        return _event_source
-    if path in SELECTABLE.get(resource.storage_key, ()) or path in resource.selectable:
-        return _reader(path)
+    if path in resource.selectable:
+        return _event_source if path == "source" and not resource.custom else _reader(path)
     raise bad_request(f"field label not supported: {path}")
 
 

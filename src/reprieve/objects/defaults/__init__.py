@@ -13,7 +13,7 @@ Documents are changed in place; their types were checked before.
 from collections.abc import Callable
 
 from reprieve.objects import well_known
-from reprieve.objects.defaults import charts, core, pods, policies, storage, workloads
+from reprieve.objects.defaults import core, pods, storage, workloads
 from reprieve.objects.kinds import kind_key
 from reprieve.objects.meta import Document
 
@@ -32,18 +32,11 @@ ON_WRITE: dict[tuple[str, str], Default] = {
     ("", "PersistentVolumeClaim"): storage.default_claim,
     ("", "PersistentVolume"): storage.default_volume,
     ("", "ReplicationController"): workloads.default_replication_controller,
-    ("networking.k8s.io", "NetworkPolicy"): policies.default_network_policy,
-    ("networking.k8s.io", "Ingress"): policies.default_ingress,
-    ("networking.k8s.io", "IngressClass"): charts.default_ingress_class,
-    ("autoscaling", "HorizontalPodAutoscaler"): charts.default_autoscaler,
     ("storage.k8s.io", "StorageClass"): storage.default_storage_class,
     ("storage.k8s.io", "CSIDriver"): storage.default_driver,
-    ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"): charts.default_webhooks,
-    ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"): charts.default_webhooks,
-    ("apiextensions.k8s.io", "CustomResourceDefinition"): charts.default_definition,
-    ("discovery.k8s.io", "EndpointSlice"): charts.default_endpoint_slice,
-    ("rbac.authorization.k8s.io", "RoleBinding"): policies.default_binding,
-    ("rbac.authorization.k8s.io", "ClusterRoleBinding"): policies.default_binding,
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): core.default_definition,
+    ("rbac.authorization.k8s.io", "RoleBinding"): core.default_binding,
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding"): core.default_binding,
     ("batch", "Job"): workloads.default_job,
     ("batch", "CronJob"): workloads.default_cron_job,
     ("apps", "Deployment"): workloads.default_deployment,

@@ -1,4 +1,4 @@
-"""Namespaces, nodes, secrets, events, services, endpoints, limit ranges."""
+"""Namespaces, nodes, secrets, events, services, endpoints, limit ranges, role bindings, definitions."""
 
 import base64
 
@@ -84,3 +84,23 @@ def default_limit_range(document: Document) -> None:
             item["default"] = {**(item.get("max") or {}), **(item.get("default") or {})}
             given = item.get("defaultRequest") or {}
             item["defaultRequest"] = {**(item.get("min") or {}), **item["default"], **given}
+
+
+def default_binding(document: Document) -> None:
+    if isinstance(at(document, "roleRef"), dict):
+        document["roleRef"].setdefault("apiGroup", well_known.RBAC_API)
+    for subject in items(document, "subjects"):
+        if subject.get("kind") in ("User", "Group"):
+            subject.setdefault("apiGroup", well_known.RBAC_API)
+
+
+def default_definition(document: Document) -> None:
+    spec = section(document, "spec")
+    names = section(spec, "names")
+    if names.get("kind"):
+        names["singular"] = names.get("singular") or str(names["kind"]).lower()
+        names["listKind"] = names.get("listKind") or f"{names['kind']}List"
+    section(spec, "conversion").setdefault("strategy", "None")
+    service = at(spec, "conversion", "webhook", "clientConfig", "service")
+    if isinstance(service, dict):
+        service.setdefault("port", 443)

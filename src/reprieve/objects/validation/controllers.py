@@ -3,9 +3,10 @@
 import msgspec
 
 from reprieve.objects.meta import Document, LabelSelector
+from reprieve.objects.schedules import Schedule, ScheduleError, zone_named
 from reprieve.objects.selectors import matches
 from reprieve.objects.structure import FORBIDDEN, INVALID, REQUIRED, UNSUPPORTED, Problem
-from reprieve.objects.validation.checks import At, Problems, between, int32, one_of
+from reprieve.objects.validation.checks import At, Problems, between, int32, one_of, required
 from reprieve.objects.validation.pods import pod_spec
 from reprieve.objects.validation.runnable import runnable_spec, template
 from reprieve.objects.well_known import JOB_CONTROLLER_UID_LABEL
@@ -124,6 +125,14 @@ def job(new: At, old: At | None) -> Problems:
 
 def cron_job(new: At, old: At | None) -> Problems:
     spec = new.field("spec")
+    yield from required(spec.field("schedule"))
+    for name, read in (("schedule", Schedule.parse), ("timeZone", zone_named)):
+        stated = spec.field(name)
+        if stated.text and (old is None or stated.value != old.field("spec", name).value):
+            try:
+                read(stated.text)
+            except ScheduleError as error:
+                yield stated.problem(str(error))
     yield from one_of(spec.field("concurrencyPolicy"), ("Allow", "Forbid", "Replace"))
     for name in ("successfulJobsHistoryLimit", "failedJobsHistoryLimit", "startingDeadlineSeconds"):
         yield from between(spec.field(name), 0, None)

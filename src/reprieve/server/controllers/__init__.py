@@ -4,12 +4,12 @@
     jobs         pods of Jobs until enough succeed
     cronjobs     Jobs of CronJobs
     replicas     pods of ReplicaSets and ReplicationControllers
-    deployments  ReplicaSets of Deployments, and how they roll (rollout, rollout_status)
+    deployments  ReplicaSets of Deployments, and how they roll (rollout)
     garbage      dependents of deleted owners; background, foreground, orphan
     namespaces   the service account of a new one, the contents of a deleted one
     cleanup      pod groups whose pods are done, old events, pods of deleted nodes
-    statefulsets pods of StatefulSets and their claims (stateful_pods, revisions)
-    daemonsets   a pod of each DaemonSet on every node that it is for (daemon_pods, revisions)
+    statefulsets pods of StatefulSets and their claims (placed_pods, revisions)
+    daemonsets   a pod of each DaemonSet on every node that it is for (placed_pods, revisions)
     resource_quotas  what ResourceQuotas count
     claims       PersistentVolumeClaims and the volumes that they get (volume_index)
     protection   claims and volumes that are in use stay until they are free

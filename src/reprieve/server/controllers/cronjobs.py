@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from reprieve.objects import Document, format_time, has_condition, parse_time, well_known
+from reprieve.objects import Document, format_time, has_condition, parse_time, schedules, well_known
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import Controller, Key, in_parallel
 from reprieve.server.controllers.events import record_event
@@ -18,7 +18,6 @@ from reprieve.server.controllers.pod_owners import AFTER_REFUSAL, is_ending
 from reprieve.server.controllers.pods import owner_reference
 from reprieve.server.documents import shifted
 from reprieve.server.errors import ApiError
-from reprieve.server.schedules import Schedule, ScheduleError, zone_named
 from reprieve.server.storage import Change
 
 JOBS = "jobs.batch"
@@ -71,9 +70,9 @@ class CronJobs(Controller):
     async def _run(self, owner: Document, status: Document, jobs: list[Document]) -> datetime | None:
         """Start what is due; returns when the next start is."""
         try:
-            zone = zone_named(owner["spec"].get("timeZone"))
-            schedule = Schedule.parse(owner["spec"]["schedule"])
-        except ScheduleError as error:
+            zone = schedules.zone_named(owner["spec"].get("timeZone"))
+            schedule = schedules.Schedule.parse(owner["spec"]["schedule"])
+        except schedules.ScheduleError as error:
             await self._tell(owner, "UnparseableSchedule", str(error), warning=True)
             return None
         now = self.api.now()
@@ -173,7 +172,7 @@ def _earliest(owner: Document, status: Document) -> datetime:
 
 
 def _latest(
-    owner: Document, status: Document, schedule: Schedule, zone: Any, now: datetime
+    owner: Document, status: Document, schedule: schedules.Schedule, zone: Any, now: datetime
 ) -> datetime | None:
     """The last time of the schedule that has come since the last start."""
     earliest = _earliest(owner, status)

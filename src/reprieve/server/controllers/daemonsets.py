@@ -1,54 +1,54 @@
 """DaemonSets: one pod on every node that the template's selector, affinity and tolerations allow.
 
 A rolling update deletes pods of older revisions, first those that are unavailable anyway, within
-`maxUnavailable`; with `maxSurge` the new pod comes before the old one goes. `OnDelete` leaves that to whoever
-deletes a pod. A pod that fails is replaced, after a wait that doubles with every failure on that node.
+`maxUnavailable`; `OnDelete` waits until a client deletes a pod. A pod that fails is replaced, not sooner
+than some seconds after it was made.
 """
 
-from collections.abc import Iterable
-from datetime import datetime, timedelta
+import copy
+from datetime import datetime
 
 import msgspec
 
-from reprieve.objects import Document, parse_time
+from reprieve.objects import (
+    Document,
+    NodeSelector,
+    Taint,
+    Toleration,
+    node_selector_matches,
+    parse_time,
+    tolerates,
+    well_known,
+)
 from reprieve.server.api import Api
 from reprieve.server.controllers.budgets import scaled
-from reprieve.server.controllers.controller import Key
-from reprieve.server.controllers.daemon_pods import daemon_pod, should_run, target_node
-from reprieve.server.controllers.pod_owners import PodOwners
-from reprieve.server.controllers.pods import Pod, PodIndex
+from reprieve.server.controllers.placed_pods import PlacedPods
+from reprieve.server.controllers.pods import Pod, PodIndex, pod_from_template
 from reprieve.server.controllers.replicas import count_available
-from reprieve.server.controllers.revisions import (
-    HASH,
-    REVISION_LABEL,
-    History,
-    current_history,
-    forget_old,
-    name_of,
+from reprieve.server.controllers.revisions import REVISION_LABEL, History, name_of, template_of
+from reprieve.server.documents import at, items, shifted
+from reprieve.server.storage import DELETED, Change
+
+_NODE_NAME = "metadata.name"
+_SHORTEST_LIFE = 10
+"""Seconds: a pod that fails at once is not made again and again without a pause."""
+_ALWAYS_TOLERATED = (
+    (well_known.NOT_READY_TAINT, "NoExecute"),
+    (well_known.UNREACHABLE_TAINT, "NoExecute"),
+    ("node.kubernetes.io/disk-pressure", "NoSchedule"),
+    ("node.kubernetes.io/memory-pressure", "NoSchedule"),
+    ("node.kubernetes.io/pid-pressure", "NoSchedule"),
+    (well_known.UNSCHEDULABLE_TAINT, "NoSchedule"),
 )
-from reprieve.server.documents import shifted
-from reprieve.server.storage import DELETED, Change, Record
-
-FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=1), timedelta(minutes=15)
+_REQUIRED = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
 
 
-class _Place(msgspec.Struct):
-    """A node and the daemon's pods on it, the oldest first."""
-
-    name: str
-    wanted: bool
-    may_stay: bool
-    pods: list[Pod] = []
-
-
-class DaemonSets(PodOwners):
+class DaemonSets(PlacedPods):
     resource = "daemonsets.apps"
     kind = "DaemonSet"
     manager = "daemonset-controller"
 
     def __init__(self, api: Api, pods: PodIndex) -> None:
-        self._failures: dict[tuple[str, str], tuple[int, datetime]] = {}
-        """How often pods failed, by owner and node, and when the last one did."""
         super().__init__(api, pods)
         self.changes.of("nodes", self._node_changed)
 
@@ -58,152 +58,65 @@ class DaemonSets(PodOwners):
             for record in sets.scan(None):
                 self.queue.add((record.namespace, record.name))
 
-    def changed(self, record: Record, gone: bool) -> None:
-        if gone:
-            uid = record.object["metadata"]["uid"]
-            self._failures = {k: v for k, v in self._failures.items() if k[0] != uid}
-        super().changed(record, gone)
-
-    async def reconcile(self, key: Key) -> datetime | None:
-        owner = self.api.peek(self.resource, key[1], key[0])
-        if owner is None:
-            return None
-        pods = await self.claim(owner)
-        history = await current_history(self.api, owner, self.manager)
-        due: list[datetime] = []
-        if not owner["metadata"].get("deletionTimestamp"):
-            places = self._places(owner, pods)
-            due += await self._manage(owner, places, history)
-            await self._update(owner, self._places(owner, await self.claim(owner)), history)
-        pods = await self.claim(owner)
-        status, later = self._status(owner, self._places(owner, pods), history)
-        if status != owner.get("status"):
-            await self.api.update_status(self.resource, {**owner, "status": status}, manager=self.manager)
-        hashes = {p.labels.get(REVISION_LABEL) for p in pods}
-        used = [name_of(r) for r in history.revisions if r["metadata"]["labels"].get(HASH) in hashes]
-        await forget_old(self.api, owner, history, used)
-        return min([*due, *later], default=None)
-
-    def _places(self, owner: Document, pods: Iterable[Pod]) -> list[_Place]:
-        places = {}
-        for node in self.api.select("nodes"):
-            name = node["metadata"]["name"]
-            places[name] = _Place(name, *should_run(owner["spec"]["template"], node), pods=[])
+    def _by_node(self, pods: list[Pod]) -> dict[str, list[Pod]]:
+        """Oldest first; of pods that no node has yet, where they are meant to go."""
+        found: dict[str, list[Pod]] = {}
         for pod in sorted(pods, key=lambda p: (p.created, p.name)):
-            document = {} if pod.node else self.api.peek("pods", pod.name, pod.namespace)
-            name = pod.node or (target_node(document) if document else "")
-            if name in places:
-                places[name].pods.append(pod)
-            elif not pod.deleting:
-                places[name] = _Place(name, wanted=False, may_stay=False, pods=[pod])
-        return list(places.values())
+            document = None if pod.node else self.api.peek("pods", pod.name, pod.namespace)
+            found.setdefault(pod.node or (target_node(document) if document else ""), []).append(pod)
+        return found
 
-    async def _manage(self, owner: Document, places: list[_Place], history: History) -> list[datetime]:
-        """One pod for each node that should have one."""
-        missing, surplus, due = [], [], []
-        for place in places:
-            alive = [p for p in place.pods if p.active]
-            failed = [p for p in place.pods if p.finished and not p.deleting]
-            for pod in failed if place.wanted or place.may_stay else ():
-                wait = self._wait(owner, pod)
-                if wait is None:
+    def _wanted(self, owner: Document) -> dict[str, tuple[bool, bool]]:
+        """By node: whether a pod belongs there, and whether one that is there may stay."""
+        template = owner["spec"]["template"]
+        return {node["metadata"]["name"]: _should_run(template, node) for node in self.api.select("nodes")}
+
+    async def place(self, owner: Document, pods: list[Pod], history: History) -> list[datetime]:
+        there, wanted = self._by_node(pods), self._wanted(owner)
+        surplus, due = [], []
+        for name, found in there.items():
+            alive = [p for p in found if p.active]
+            if not wanted.get(name, (False, False))[1]:
+                surplus += [p for p in found if not p.deleting]
+                continue
+            surplus += alive[1:]
+            for pod in found:
+                again = shifted(parse_time(pod.created), _SHORTEST_LIFE)
+                if pod.finished and not pod.deleting and again > self.api.now():
+                    due.append(again)
+                elif pod.finished and not pod.deleting:
                     surplus.append(pod)
-                else:
-                    due.append(wait)
-            if not place.may_stay:
-                surplus += [p for p in place.pods if not p.deleting]
-            elif not place.pods:
-                missing += [place.name] if place.wanted else []
-            elif len(alive) > 1 and not _surge(owner, len(places)):
-                surplus += alive[1:]
         await self.delete_pods(surplus)
-        template = owner["spec"]["template"]
-        documents = [daemon_pod(owner, template, history.latest, name) for name in missing]
-        return due + self.later(await self.create_pods(owner, documents) if documents else None)
+        belongs = [name for name, (here, _) in wanted.items() if here]
+        missing = [name for name in belongs if name not in there]
+        documents = [_daemon_pod(owner, history.latest, name) for name in missing]
+        due += self.later(await self.create_pods(owner, documents) if documents else None)
+        most = scaled(
+            at(owner, "spec", "updateStrategy", "rollingUpdate", "maxUnavailable", default=1), len(belongs)
+        )
+        running = [p for name in belongs for p in there.get(name, ()) if not p.finished and p not in surplus]
+        await self.roll(owner, running, most, name_of(history.latest), len(missing))
+        return due
 
-    def _wait(self, owner: Document, pod: Pod) -> datetime | None:
-        """When a failed pod may be replaced; None: now."""
-        key = (owner["metadata"]["uid"], pod.node)
-        count, last = self._failures.get(key, (0, None))
-        now = self.api.now()
-        wait: timedelta = min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(count, 12))
-        if last is not None and now < last + wait:
-            return last + wait
-        self._failures[key] = (count + 1 if last is not None and now < last + 2 * LONGEST_WAIT else 0, now)
-        return None
-
-    async def _update(self, owner: Document, places: list[_Place], history: History) -> None:
-        strategy = owner["spec"].get("updateStrategy") or {}
-        if strategy.get("type", "RollingUpdate") != "RollingUpdate":
-            return
-        mark = history.latest["metadata"]["labels"][HASH]
-        wanted = [place for place in places if place.wanted and place.pods]
-        surge = _surge(owner, sum(1 for place in places if place.wanted))
-        if surge:
-            await self._surge(owner, wanted, mark, surge, history)
-            return
-        total = sum(1 for place in places if place.wanted)
-        most = scaled((strategy.get("rollingUpdate") or {}).get("maxUnavailable", 1), total)
-        down = [place for place in wanted if not self._has_available(owner, place.pods)]
-        missing = total - len(wanted)
-        old = [p for place in wanted for p in place.pods if p.active and p.labels.get(REVISION_LABEL) != mark]
-        dead = [p for place in down for p in place.pods if p in old]
-        rest = [p for p in old if p not in dead]
-        await self.delete_pods(dead + rest[: max(0, most - len(down) - missing)])
-
-    async def _surge(
-        self, owner: Document, places: list[_Place], mark: str, surge: int, history: History
-    ) -> None:
-        """A new pod beside the old one; the old one goes when the new one is available."""
-        gone, begun, nodes = [], 0, []
-        for place in places:
-            new = [p for p in place.pods if p.active and p.labels.get(REVISION_LABEL) == mark]
-            old = [p for p in place.pods if p.active and p.labels.get(REVISION_LABEL) != mark]
-            if old and new:
-                begun += 1
-                gone += old if self._has_available(owner, new) else []
-            elif old:
-                nodes.append(place.name)
-        template = owner["spec"]["template"]
-        documents = [daemon_pod(owner, template, history.latest, n) for n in nodes[: max(0, surge - begun)]]
-        await self.delete_pods(gone)
-        if documents:
-            await self.create_pods(owner, documents)
-
-    def _has_available(self, owner: Document, pods: list[Pod]) -> bool:
-        wait = int(owner["spec"].get("minReadySeconds") or 0)
-        ready = [p for p in pods if p.active and p.ready and p.ready_since]
-        return any(shifted(parse_time(p.ready_since), wait) <= self.api.now() for p in ready)
-
-    def _status(
-        self, owner: Document, places: list[_Place], history: History
-    ) -> tuple[Document, list[datetime]]:
-        mark = history.latest["metadata"]["labels"][HASH]
-        wanted = [place for place in places if place.wanted]
-        running = [place for place in wanted if place.pods]
-        active = [[p for p in place.pods if p.active] for place in running]
-        first = [min(pods, key=lambda p: (not p.ready, p.created, p.name)) for pods in active if pods]
+    def status(self, owner: Document, pods: list[Pod], history: History) -> tuple[Document, list[datetime]]:
+        there, nodes = self._by_node(pods), self._wanted(owner)
+        belongs = [name for name, (here, _) in nodes.items() if here]
+        active = [[p for p in there.get(name, ()) if p.active] for name in belongs]
+        first = [min(found, key=lambda p: (not p.ready, p.created, p.name)) for found in active if found]
         ready = [p for p in first if p.ready]
         available, due = count_available(ready, owner["spec"], self.api.now())
-        updated = [p for p in first if p.labels.get(REVISION_LABEL) == mark]
+        mark = name_of(history.latest)
         status: Document = {
-            "currentNumberScheduled": len(running),
-            "numberMisscheduled": sum(1 for place in places if place.pods and not place.wanted),
-            "desiredNumberScheduled": len(wanted),
+            "currentNumberScheduled": sum(1 for name in belongs if name in there),
+            "numberMisscheduled": sum(1 for name in there if name in nodes and name not in belongs),
+            "desiredNumberScheduled": len(belongs),
             "numberReady": len(ready),
             "numberAvailable": available,
-            "numberUnavailable": len(wanted) - available,
-            "updatedNumberScheduled": len(updated),
+            "numberUnavailable": len(belongs) - available,
+            "updatedNumberScheduled": sum(1 for p in first if p.labels.get(REVISION_LABEL) == mark),
             "observedGeneration": owner["metadata"].get("generation", 0),
         }
-        if history.collisions:
-            status["collisionCount"] = history.collisions
         return status, due
-
-
-def _surge(owner: Document, nodes: int) -> int:
-    rolling = (owner["spec"].get("updateStrategy") or {}).get("rollingUpdate") or {}
-    return scaled(rolling.get("maxSurge", 0), nodes)
 
 
 def _matters(change: Change) -> bool:
@@ -212,3 +125,58 @@ def _matters(change: Change) -> bool:
         return True
     before, after = change.previous.object, change.record.object
     return (change.previous.labels, before.get("spec")) != (change.record.labels, after.get("spec"))
+
+
+def _daemon_pod(owner: Document, revision: Document, node: str) -> Document:
+    """A pod that only one node can run."""
+    pod = pod_from_template(owner, template_of(revision))
+    pod["metadata"]["labels"][REVISION_LABEL] = name_of(revision)
+    spec = pod["spec"]
+    spec["tolerations"] = _tolerations(spec)
+    only = {"key": _NODE_NAME, "operator": "In", "values": [node]}
+    terms = [copy.deepcopy(term) for term in items(spec, *_REQUIRED, "nodeSelectorTerms")] or [{}]
+    for term in terms:
+        term["matchFields"] = [only]
+    affinity = spec.setdefault("affinity", {}).setdefault("nodeAffinity", {})
+    affinity[_REQUIRED[-1]] = {"nodeSelectorTerms": terms}
+    return pod
+
+
+def _tolerations(spec: Document) -> list[Document]:
+    """The pod's own, and those that keep a daemon on a node in trouble."""
+    wanted = [*_ALWAYS_TOLERATED]
+    if spec.get("hostNetwork"):
+        wanted.append(("node.kubernetes.io/network-unavailable", "NoSchedule"))
+    own = items(spec, "tolerations")
+    more: list[Document] = [{"key": key, "operator": "Exists", "effect": effect} for key, effect in wanted]
+    return own + [toleration for toleration in more if toleration not in own]
+
+
+def target_node(pod: Document) -> str:
+    """The node that a daemon's pod is on or meant for."""
+    if pod["spec"].get("nodeName"):
+        return str(pod["spec"]["nodeName"])
+    for term in items(pod, "spec", *_REQUIRED, "nodeSelectorTerms"):
+        for field in items(term, "matchFields"):
+            if field.get("key") == _NODE_NAME and len(field.get("values") or ()) == 1:
+                return str(field["values"][0])
+    return ""
+
+
+def _should_run(template: Document, node: Document) -> tuple[bool, bool]:
+    """Whether a pod of this template belongs on the node, and whether one that is there may stay."""
+    spec, meta = template.get("spec") or {}, node["metadata"]
+    if spec.get("nodeName") not in (None, "", meta["name"]):
+        return False, False
+    labels = meta.get("labels") or {}
+    if not (spec.get("nodeSelector") or {}).items() <= labels.items():
+        return False, False
+    required = at(spec, *_REQUIRED)
+    if required is not None:
+        selector = msgspec.convert(required, NodeSelector)
+        if not node_selector_matches(selector, labels, meta["name"]):
+            return False, False
+    tolerations = [msgspec.convert(t, Toleration) for t in _tolerations(spec)]
+    taints = [msgspec.convert(t, Taint) for t in items(node, "spec", "taints")]
+    hostile = [t for t in taints if t.effect != "PreferNoSchedule" and not tolerates(tolerations, t)]
+    return not hostile, all(t.effect != "NoExecute" for t in hostile)

@@ -15,8 +15,9 @@ from typing import Any
 from reprieve.jobs import RUNTIMES, Expansion, JobKind, JobKinds, ending, expand, suspended_by
 from reprieve.objects import Document, InvalidObject, ReprieveError, put_condition
 from reprieve.server.api import Api
-from reprieve.server.controllers.controller import Controller, Key, in_parallel
+from reprieve.server.controllers.controller import Key, in_parallel
 from reprieve.server.controllers.events import record_event
+from reprieve.server.controllers.pod_owners import PodOwners
 from reprieve.server.controllers.pods import Pod, PodIndex
 
 DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
@@ -91,29 +92,23 @@ async def _define(
         await api.create(DEFINITIONS, definition, manager=MANAGER)
 
 
-class JobsOfKind(Controller):
+class JobsOfKind(PodOwners):
     """The pods of all jobs of one kind."""
 
     def __init__(self, api: Api, pods: PodIndex, kind: JobKind) -> None:
         self.resource = f"{kind.plural}.{kind.group}"
+        self.kind = kind.kind
         self._kind = kind
         self._kinds = JobKinds()
-        self._pods = pods
-        super().__init__(api)
-        pods.listen(self._pod_changed)
-
-    def _pod_changed(self, before: Pod | None, after: Pod | None) -> None:
-        pod = after or before
-        if pod is not None and pod.controller_kind == self._kind.kind:
-            self.queue.add((pod.namespace, pod.controller_name))
+        super().__init__(api, pods)
 
     async def reconcile(self, key: Key) -> datetime | None:
         job = self.api.peek(self.resource, key[1], key[0])
         if job is None or job["metadata"].get("deletionTimestamp"):
             return None
-        pods = self._pods.of_controller(job["metadata"]["uid"])
+        pods = self.pods.of_controller(job["metadata"]["uid"])
         if suspended_by(job, self._kinds) or ending(job) is not None:
-            await self._delete([pod for pod in pods if pod.active])
+            await self.delete_pods([pod for pod in pods if pod.active])
             await self._report_stopped(job, pods)
         else:
             await self._keep(job, pods)
@@ -137,7 +132,7 @@ class JobsOfKind(Controller):
         wanted = {pod["metadata"]["name"]: pod for each in expansion.pods.values() for pod in each}
         over = bool(self._kind.ended) and self._is_over(expansion, there)
         surplus = [pod for pod in pods if over or pod.name not in wanted or pod.phase == "Failed"]
-        await self._delete([pod for pod in surplus if not pod.deleting and pod.phase != "Succeeded"])
+        await self.delete_pods([pod for pod in surplus if not pod.deleting and pod.phase != "Succeeded"])
         if not over:
             for group in expansion.groups:
                 name = group["metadata"]["name"]
@@ -164,11 +159,6 @@ class JobsOfKind(Controller):
         sets = [expansion.pods[decisive]] if decisive else expansion.pods.values()
         names = [pod["metadata"]["name"] for each in sets for pod in each]
         return bool(names) and all(name in there and there[name].phase == "Succeeded" for name in names)
-
-    async def _delete(self, pods: list[Pod]) -> None:
-        await in_parallel(
-            partial(self.api.delete, "pods", pod.name, pod.namespace, uid=pod.uid) for pod in pods
-        )
 
     async def _report(self, job: Document, expansion: Expansion, pods: list[Pod], over: bool) -> None:
         """The status in the fields in which the kind has it; what has none of its own gets plain numbers."""

@@ -49,7 +49,6 @@ class Jobs(PodOwners):
     resource = "jobs.batch"
     kind = "Job"
     manager = MANAGER
-    finalizers = (well_known.JOB_TRACKING_FINALIZER,)
 
     def __init__(self, api: Api, pods: PodIndex) -> None:
         self._back_off: dict[str, BackOff] = {}
@@ -74,7 +73,7 @@ class Jobs(PodOwners):
         if job is None or job["spec"].get("managedBy", MANAGED_BY) != MANAGED_BY:
             return None
         if finished_condition(job) is None:
-            return await self._advance(job, await self.claim(job))
+            return await self._advance(job, self.pods.of_controller(job["metadata"]["uid"]))
         await self._untrack([p for p in self.pods.of_controller(job["metadata"]["uid"]) if is_tracked(p)])
         self._back_off.pop(job["metadata"]["uid"], None)
         return await self._expire(job)

@@ -1,10 +1,9 @@
-"""What all controllers of pods share: which pods belong to an object.
+"""What all controllers of pods share.
 
-Those that name it as their controller and match its selector. A pod without a controller that the selector
-matches is adopted; one that it no longer matches is released.
+The pods of an object are those that name it as their controller: none is adopted or released by its labels.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain, islice
@@ -13,52 +12,13 @@ import msgspec
 
 from reprieve.objects import Document, LabelSelector, matches
 from reprieve.server.api import Api
-from reprieve.server.controllers.controller import Controller, Key, in_parallel
+from reprieve.server.controllers.controller import Controller, in_parallel
 from reprieve.server.controllers.events import record_event
-from reprieve.server.controllers.pods import Pod, PodIndex, owner_reference
+from reprieve.server.controllers.pods import Pod, PodIndex
 from reprieve.server.errors import ApiError
-from reprieve.server.patch import STRATEGIC_MERGE_PATCH
-from reprieve.server.storage import Record
 
 AFTER_REFUSAL = timedelta(seconds=5)
 """When to try again to create pods that were refused, for instance by a quota."""
-
-
-class Selectors:
-    """Which objects select these labels? Indexed by one label of each selector: there may be thousands."""
-
-    def __init__(self) -> None:
-        self._selectors: dict[Key, LabelSelector] = {}
-        self._by_label: dict[tuple[str, str, str], set[Key]] = {}
-        """Namespace, label and value; a selector without `matchLabels` is under the empty label."""
-
-    def put(self, key: Key, selector: LabelSelector | None) -> None:
-        if self._selectors.get(key) == selector:
-            return
-        self.drop(key)
-        if selector is not None:
-            self._selectors[key] = selector
-            self._by_label.setdefault(_place(key, selector), set()).add(key)
-
-    def drop(self, key: Key) -> None:
-        selector = self._selectors.pop(key, None)
-        if selector is not None:
-            place = _place(key, selector)
-            self._by_label[place].discard(key)
-            if not self._by_label[place]:
-                del self._by_label[place]
-
-    def matching(self, namespace: str, labels: dict[str, str]) -> Iterator[Key]:
-        if not self._selectors:
-            return
-        for label, value in [("", ""), *labels.items()]:
-            for key in self._by_label.get((namespace, label, value), ()):
-                if matches(self._selectors[key], labels):
-                    yield key
-
-
-def _place(key: Key, selector: LabelSelector) -> tuple[str, str, str]:
-    return key[0], *min(selector.match_labels.items(), default=("", ""))
 
 
 def selector_of(owner: Document) -> LabelSelector | None:
@@ -72,85 +32,20 @@ def selector_of(owner: Document) -> LabelSelector | None:
 
 
 class PodOwners(Controller):
-    """Reconciles an object when it, one of its pods or an orphan that it selects changes."""
+    """Reconciles an object when it or one of its pods changes."""
 
     kind = ""
     manager = ""
-    finalizers: tuple[str, ...] = ()
-    """What pods of this controller carry, also adopted ones."""
 
     def __init__(self, api: Api, pods: PodIndex) -> None:
         self.pods = pods
-        self._selectors = Selectors()
         super().__init__(api)
-        for record in api.backend.store.collection(self.resource).scan(None):
-            self._selectors.put((record.namespace, record.name), selector_of(record.object))
         pods.listen(self._pod_changed)
-
-    def changed(self, record: Record, gone: bool) -> None:
-        key = (record.namespace, record.name)
-        if gone:
-            self._selectors.drop(key)
-        else:
-            self._selectors.put(key, selector_of(record.object))
-        super().changed(record, gone)
 
     def _pod_changed(self, before: Pod | None, after: Pod | None) -> None:
         for pod in (before, after):
             if pod is not None and pod.controller_kind == self.kind:
                 self.queue.add((pod.namespace, pod.controller_name))
-        if after is not None and not after.controller_uid:
-            for key in self._selectors.matching(after.namespace, after.labels):
-                self.queue.add(key)
-
-    async def claim(
-        self, owner: Document, accepts: Callable[[Document, Pod], bool] | None = None
-    ) -> list[Pod]:
-        """The pods that belong to the owner, after adoption and release. `accepts` may refuse more pods."""
-        uid = owner["metadata"]["uid"]
-        if owner["metadata"].get("deletionTimestamp"):
-            return self.pods.of_controller(uid)
-        selector = selector_of(owner)
-
-        def fits(pod: Pod) -> bool:
-            return matches(selector, pod.labels) and (accepts is None or accepts(owner, pod))
-
-        strangers = [p for p in self.pods.of_controller(uid) if not fits(p)]
-        orphans = [p for p in self._orphans(owner, selector) if not p.deleting and fits(p)]
-        if strangers or orphans:
-            await in_parallel(
-                [partial(self._release, owner, p) for p in strangers]
-                + [partial(self._adopt, owner, p) for p in orphans]
-            )
-        return [p for p in self.pods.of_controller(uid) if fits(p)]
-
-    def _orphans(self, owner: Document, selector: LabelSelector | None) -> list[Pod]:
-        if selector is None:
-            return []
-        return self.pods.orphans(*_place((owner["metadata"]["namespace"], ""), selector))
-
-    async def _adopt(self, owner: Document, pod: Pod) -> None:
-        metadata: Document = {"uid": pod.uid, "ownerReferences": [owner_reference(owner)]}
-        if self.finalizers:
-            metadata["finalizers"] = list(self.finalizers)
-        await self._patch(pod, metadata)
-
-    async def _release(self, owner: Document, pod: Pod) -> None:
-        reference = {"$patch": "delete", "uid": owner["metadata"]["uid"]}
-        metadata: Document = {"uid": pod.uid, "ownerReferences": [reference]}
-        if self.finalizers:
-            metadata["$deleteFromPrimitiveList/finalizers"] = list(self.finalizers)
-        await self._patch(pod, metadata)
-
-    async def _patch(self, pod: Pod, metadata: Document) -> None:
-        await self.api.patch(
-            "pods",
-            pod.name,
-            {"metadata": metadata},
-            pod.namespace,
-            content_type=STRATEGIC_MERGE_PATCH,
-            manager=self.manager,
-        )
 
     # -- making and removing pods ----------------------------------------------------------------------------
 

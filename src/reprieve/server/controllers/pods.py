@@ -171,8 +171,7 @@ class PodIndex:
     def __init__(self, api: Api) -> None:
         self._pods: dict[PodKey, Pod] = {}
         self._by: dict[str, dict[Any, dict[PodKey, Pod]]] = {
-            name: defaultdict(dict)
-            for name in ("controller", "orphans", "namespace", "node", "group", "claim")
+            name: defaultdict(dict) for name in ("controller", "namespace", "node", "group", "claim")
         }
         self._listeners: list[Listener] = []
         for record in api.backend.store.collection("pods").scan(None):
@@ -199,10 +198,6 @@ class PodIndex:
 
     def of_controller(self, uid: str) -> list[Pod]:
         return self._group("controller", uid)
-
-    def orphans(self, namespace: str, label: str = "", value: str = "") -> list[Pod]:
-        """Pods without a controller that carry this label, or all of them."""
-        return self._group("orphans", (namespace, label, value))
 
     def in_namespace(self, namespace: str) -> list[Pod]:
         return self._group("namespace", namespace)
@@ -251,9 +246,6 @@ def _memberships(pod: Pod) -> list[tuple[str, Any]]:
     found: list[tuple[str, Any]] = [("namespace", pod.namespace)]
     if pod.controller_uid:
         found.append(("controller", pod.controller_uid))
-    else:
-        found.append(("orphans", (pod.namespace, "", "")))
-        found += [("orphans", (pod.namespace, label, value)) for label, value in pod.labels.items()]
     if pod.node:
         found.append(("node", pod.node))
     if pod.group:

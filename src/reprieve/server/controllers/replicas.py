@@ -31,11 +31,10 @@ class ReplicaSets(PodOwners):
         owner = self.api.peek(self.resource, key[1], key[0])
         if owner is None:
             return None
-        pods = await self.claim(owner)
-        refusal = None
+        uid, refusal = owner["metadata"]["uid"], None
         if not owner["metadata"].get("deletionTimestamp"):
-            refusal = await self._adjust(owner, [p for p in pods if p.active])
-            pods = await self.claim(owner)
+            refusal = await self._adjust(owner, [p for p in self.pods.of_controller(uid) if p.active])
+        pods = self.pods.of_controller(uid)
         status, due = self._status(owner, pods, refusal)
         if status != owner.get("status"):
             await self.api.update_status(self.resource, {**owner, "status": status}, manager=self.manager)

@@ -17,39 +17,27 @@ class ResourceQuotas(Controller):
 
     def __init__(self, api: Api) -> None:
         self._specs: dict[Key, Document] = {}
-        self._by_namespace: dict[str, set[Key]] = {}
+        self._quotas = api.backend.store.collection(self.resource)
         super().__init__(api)
         api.backend.store.listen(self._follow)
-        for record in api.backend.store.collection(self.resource).scan(None):
-            self.changed(record, gone=False)
 
     def _follow(self, changes: list[Change]) -> None:
         """Anything may be counted; without quotas nothing is."""
-        if not self._by_namespace:
-            return
-        for change in changes:
-            quotas = self._by_namespace.get(change.record.namespace)
-            if quotas and _may_free(change):
-                for key in quotas:
-                    self.queue.add(key)
+        for change in changes if self._quotas.count else ():
+            if change.record.namespace in self._quotas.buckets and _may_free(change):
+                for record in self._quotas.scan(change.record.namespace):
+                    self.queue.add((record.namespace, record.name))
 
     def changed(self, record: Record, gone: bool) -> None:
         """A charge changes only what is used: no reason to count again. A status that somebody wrote is."""
-        key = (record.namespace, record.name)
-        keys = self._by_namespace.setdefault(record.namespace, set())
+        key, document = (record.namespace, record.name), record.object
+        spec = document.get("spec") or {}
         if gone:
-            keys.discard(key)
             self._specs.pop(key, None)
-            self.queue.drop(key)
-        else:
-            keys.add(key)
-            document = record.object
-            spec = document.get("spec") or {}
-            if self._specs.get(key) != spec or at(document, "status", "hard") != spec.get("hard"):
-                self._specs[key] = spec
-                self.queue.add(key)
-        if not keys:
-            del self._by_namespace[record.namespace]
+            super().changed(record, gone)
+        elif self._specs.get(key) != spec or at(document, "status", "hard") != spec.get("hard"):
+            self._specs[key] = spec
+            super().changed(record, gone)
 
     async def reconcile(self, key: Key) -> datetime | None:
         quota = self.api.peek(self.resource, key[1], key[0])

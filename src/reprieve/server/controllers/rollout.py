@@ -1,19 +1,24 @@
-"""How a Deployment rolls from old ReplicaSets to a new one: sizes, and nothing but sizes. Pure.
+"""How a Deployment rolls from old ReplicaSets to a new one: sizes, and what it says about that. Pure.
 
 `maxSurge` pods more than wanted may exist, `maxUnavailable` fewer than wanted may be available; a percentage
-of surge is rounded up, of unavailable down, and if both come to nothing one may be unavailable.
+of surge is rounded up, of unavailable down, and if both come to nothing one may be unavailable. A Deployment
+that is scaled during a rollout is scaled by it. `kubectl rollout status` reads the counts and conditions:
+progress is any step forward; without one for `progressDeadlineSeconds` the rollout has failed.
 """
 
-from typing import Any
+from datetime import datetime
 
 import msgspec
 
-from reprieve.objects import Document, whole_number
+from reprieve.objects import Document, condition_of, format_time, parse_time, whole_number
 from reprieve.server.controllers.budgets import scaled
+from reprieve.server.documents import shifted
 
 REVISION = "deployment.kubernetes.io/revision"
-DESIRED = "deployment.kubernetes.io/desired-replicas"
-MOST = "deployment.kubernetes.io/max-replicas"
+PROGRESSING = "Progressing"
+DONE, TIMED_OUT = "NewReplicaSetAvailable", "ProgressDeadlineExceeded"
+_COUNTS = ("replicas", "readyReplicas", "availableReplicas", "terminatingReplicas")
+_GROWN = ("updatedReplicas", "readyReplicas", "availableReplicas")
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -62,12 +67,8 @@ def available(owned: Document) -> int:
     return int((owned.get("status") or {}).get("availableReplicas") or 0)
 
 
-def annotated_number(owned: Document, name: str) -> int | None:
-    return whole_number((owned["metadata"].get("annotations") or {}).get(name, ""))
-
-
 def revision(owned: Document) -> int:
-    return annotated_number(owned, REVISION) or 0
+    return whole_number((owned["metadata"].get("annotations") or {}).get(REVISION, "")) or 0
 
 
 def oldest_first(sets: list[Document]) -> list[Document]:
@@ -103,40 +104,95 @@ def old_sizes(limits: Limits, newest: Document, old: list[Document]) -> dict[str
     return sizes
 
 
-def is_saturated(limits: Limits, newest: Document | None) -> bool:
-    if newest is None:
-        return False
-    numbers = (size(newest), annotated_number(newest, DESIRED), available(newest))
-    return all(number == limits.wanted for number in numbers)
+# -- the status ----------------------------------------------------------------------------------------------
 
 
-def proportional_sizes(deployment: Document, limits: Limits, sets: list[Document]) -> dict[str, int]:
-    """A Deployment that is scaled during a rollout: every ReplicaSet gets its share of the change."""
-    active = [s for s in sets if size(s)]
-    change = (limits.most if limits.wanted else 0) - sum(map(size, active))
-    # The largest first; of equal ones the newer one grows first, the older one shrinks first.
-    active = oldest_first(active)
-    if change > 0:
-        active.reverse()
-    active.sort(key=size, reverse=True)
-    sizes, done = {}, 0
-    for each in active:
-        share = _share(deployment, limits, each, change - done) if change else 0
-        sizes[each["metadata"]["name"]] = size(each) + share
-        done += share
-    if active and change:
-        largest = active[0]["metadata"]["name"]
-        sizes[largest] = max(0, sizes[largest] + change - done)
-    return sizes
+def report(
+    deployment: Document, sets: list[Document], newest: Document | None, now: datetime, *, leaving: bool
+) -> Document:
+    before, paused = deployment.get("status") or {}, bool(deployment["spec"].get("paused"))
+    status = {**before, "conditions": [dict(c) for c in before.get("conditions") or ()]}
+    status |= {field: sum(int((s.get("status") or {}).get(field) or 0) for s in sets) for field in _COUNTS}
+    status["updatedReplicas"] = int(((newest or {}).get("status") or {}).get("replicas") or 0)
+    status["unavailableReplicas"] = max(0, sum(map(size, sets)) - sum(map(available, sets)))
+    status["observedGeneration"] = deployment["metadata"].get("generation", 0)
+    stamp = format_time(now.replace(microsecond=0))
+    enough = status["availableReplicas"] >= limits_of(deployment).least_available
+    reason, verb = "MinimumReplicasAvailable", "has"
+    if not enough:
+        reason, verb = "MinimumReplicasUnavailable", "does not have"
+    text = f"Deployment {verb} minimum availability."
+    _set_condition(status, stamp, "Available", str(enough), reason, text)
+    if not leaving:
+        _judge_progress(deployment, status, now, stamp, paused)
+    failure = next((c for s in [newest, *sets] if s and (c := condition_of(s, "ReplicaFailure"))), None)
+    status["conditions"] = [c for c in status["conditions"] if c.get("type") != "ReplicaFailure"]
+    if failure is not None:
+        status["conditions"].append(failure)
+    return status
 
 
-def _share(deployment: Document, limits: Limits, owned: Document, left: int) -> int:
-    if not left:
-        return 0
-    if not limits.wanted:
-        share = -size(owned)
-    else:
-        before = annotated_number(owned, MOST) or int((deployment.get("status") or {}).get("replicas") or 0)
-        grown: Any = size(owned) * limits.most / before if before else size(owned)
-        share = int(grown + 0.5) - size(owned)
-    return min(share, left) if left > 0 else max(share, left)
+def _judge_progress(deployment: Document, status: Document, now: datetime, stamp: str, paused: bool) -> None:
+    """Time that a Deployment is paused does not count as lack of progress."""
+    before = deployment.get("status") or {}
+    current = condition_of({"status": status}, PROGRESSING)
+    what = f'Deployment "{deployment["metadata"]["name"]}"'
+    if not _has_deadline(deployment):
+        status["conditions"] = [c for c in status["conditions"] if c.get("type") != PROGRESSING]
+    elif paused:
+        _set_condition(status, stamp, PROGRESSING, "Unknown", "DeploymentPaused", "Deployment is paused")
+    elif current.get("reason") == "DeploymentPaused":
+        _set_condition(status, stamp, PROGRESSING, "Unknown", "DeploymentResumed", "Deployment is resumed")
+    elif is_complete(deployment, status):
+        _set_condition(status, stamp, PROGRESSING, "True", DONE, f"{what} has successfully progressed.")
+    elif (
+        not current
+        or _old(status) < _old(before)
+        or any(status[f] > int(before.get(f) or 0) for f in _GROWN)
+        or (current.get("reason") == DONE and status["replicas"] != status["updatedReplicas"])
+    ):
+        _set_condition(
+            status, stamp, PROGRESSING, "True", "ReplicaSetUpdated", f"{what} is progressing.", again=True
+        )
+    elif (due := deadline({**deployment, "status": status})) is not None and due <= now:
+        _set_condition(status, stamp, PROGRESSING, "False", TIMED_OUT, f"{what} has timed out progressing.")
+
+
+def _old(status: Document) -> int:
+    return int(status.get("replicas") or 0) - int(status.get("updatedReplicas") or 0)
+
+
+def _has_deadline(deployment: Document) -> bool:
+    seconds = deployment["spec"].get("progressDeadlineSeconds")
+    return seconds is not None and seconds != 2**31 - 1
+
+
+def is_complete(deployment: Document, status: Document) -> bool:
+    wanted = int(deployment["spec"].get("replicas", 1))
+    numbers = [int(status.get(f) or 0) for f in ("updatedReplicas", "replicas", "availableReplicas")]
+    seen = int(status.get("observedGeneration") or 0) >= deployment["metadata"].get("generation", 0)
+    return seen and all(number == wanted for number in numbers)
+
+
+def deadline(deployment: Document) -> datetime | None:
+    """When to judge again whether the rollout makes progress."""
+    current = condition_of(deployment, PROGRESSING)
+    done = (DONE, TIMED_OUT, "DeploymentPaused")
+    if not _has_deadline(deployment) or not current or current.get("reason") in done:
+        return None
+    seconds = int(deployment["spec"]["progressDeadlineSeconds"])
+    return shifted(parse_time(current["lastUpdateTime"]), seconds + 1)
+
+
+def _set_condition(
+    status: Document, now: str, type: str, state: str, reason: str, message: str, *, again: bool = False
+) -> None:
+    """The same status for the same reason is no news, unless it is stated `again`."""
+    known = condition_of({"status": status}, type)
+    same = known.get("status") == state
+    if same and known.get("reason") == reason and not again:
+        return
+    since = known["lastTransitionTime"] if same else now
+    condition = {"type": type, "status": state, "reason": reason, "message": message}
+    status["conditions"] = [c for c in status["conditions"] if c.get("type") != type]
+    status["conditions"].append({**condition, "lastUpdateTime": now, "lastTransitionTime": since})

@@ -10,10 +10,9 @@ everybody waiting: completing and checking an object takes at most as many steps
 """
 
 import re
-from functools import lru_cache
 from typing import Any
 
-from reprieve.objects import SchemaNode, TimeError, parse_duration, parse_time
+from reprieve.objects import SchemaNode, TimeError, definitions, parse_duration, parse_time
 from reprieve.server.errors import (
     Cause,
     duplicate,
@@ -26,8 +25,7 @@ from reprieve.server.errors import (
 
 Schema = dict[str, Any]
 
-PRESERVE = "x-kubernetes-preserve-unknown-fields"
-INT_OR_STRING = "x-kubernetes-int-or-string"
+EMBEDDED = "x-kubernetes-embedded-resource"
 
 
 _STEPS_OF_A_PATTERN = 20
@@ -95,7 +93,7 @@ def _copy(value: Any, budget: Budget) -> Any:
 
 def fields_of(schema: Schema) -> SchemaNode:
     """Which fields a custom resource may have. Its metadata is looked at with that of every other object."""
-    return SchemaNode.from_openapi({**schema, "x-kubernetes-embedded-resource": True})
+    return SchemaNode.from_openapi({**schema, EMBEDDED: True})
 
 
 # -- validation ----------------------------------------------------------------------------------------------
@@ -134,7 +132,7 @@ def validate(value: Any, schema: Schema, path: str = "", budget: Budget | None =
 
 
 def _check_type(value: Any, schema: Schema, path: str) -> list[Cause]:
-    if schema.get(INT_OR_STRING):
+    if schema.get(definitions.INT_OR_STRING):
         good = isinstance(value, int | str) and not isinstance(value, bool)
         return [] if good else [_mistyped(value, "integer or string", path)]
     wanted = schema.get("type")
@@ -200,7 +198,7 @@ def _check_unique(value: list[Any], schema: Schema, path: str) -> list[Cause]:
 def _check_string(value: str, schema: Schema, path: str) -> list[Cause]:
     causes = _check_bounds(len(value), schema, path, "Length", "chars long")
     pattern = schema.get("pattern")
-    if pattern and not compiled(pattern).search(value):
+    if pattern and not definitions.compiled(pattern).search(value):
         causes.append(invalid_value(path, value, f"{path} in body should match '{pattern}'"))
     known = _FORMATS.get(schema.get("format", ""))
     if known is not None and not known(value):
@@ -254,22 +252,6 @@ def _check_combinations(value: Any, schema: Schema, path: str, budget: Budget) -
 
 def _join(path: str, name: str) -> str:
     return f"{path}.{name}" if path and path != "." else name
-
-
-@lru_cache(maxsize=1024)
-def compiled(pattern: str) -> Any:
-    """By RE2, whose syntax is Go's and whose time is linear in the text: definitions come from anybody.
-
-    Raises ValueError with the reason.
-    """
-    import re2  # only servers with custom resources need it
-
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        return re2.compile(pattern, options=options)
-    except re2.error as error:
-        raise ValueError(error.args[0].decode() if error.args else "") from None
 
 
 def _parses(parse: Any) -> Any:

@@ -1,6 +1,6 @@
-"""Nodes that exist only as objects, and a kubelet that pretends to run pods on them (what kwok does).
+"""Nodes that exist only as objects, and a kubelet that pretends to run pods on them (what kwok does). Which
+nodes, `objects.NodeTemplate` says.
 
-    template    `h100=8:cpu=96,memory=1Ti,nvidia.com/gpu=8` -> Node objects
     lifecycle   what a pod on a fake node does next, as a pure function of the pod and the time
     health      creates nodes, renews their leases, takes them down and brings them back
     kubelet     watches, waits and writes
@@ -16,6 +16,5 @@ A node is fake if it carries the annotation `reprieve.dev/fake-node`. Annotation
 
 from reprieve.server.fake_nodes.kubelet import FakeKubelet
 from reprieve.server.fake_nodes.lifecycle import Habits
-from reprieve.server.fake_nodes.template import NodeTemplate, TemplateError
 
-__all__ = ["FakeKubelet", "Habits", "NodeTemplate", "TemplateError"]
+__all__ = ["FakeKubelet", "Habits"]

@@ -7,21 +7,22 @@ tolerate it. They stay Terminating until the node returns, as on a real cluster.
 """
 
 import hashlib
+import uuid
 from collections.abc import Callable, Iterable
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from reprieve.objects import Document, condition_of, format_micro_time, well_known
+from reprieve.objects import Document, NodeTemplate, condition_of, format_micro_time, well_known
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import in_parallel
 from reprieve.server.controllers.delaying_queue import DelayingQueue
 from reprieve.server.controllers.pods import PodIndex
 from reprieve.server.errors import ApiError
-from reprieve.server.fake_nodes.template import NodeTemplate, node_info
 from reprieve.server.patch import STRATEGIC_MERGE_PATCH
 from reprieve.server.storage import DELETED, Change, Record
 
+KUBELET_VERSION = "v1.37.0-reprieve"
 LEASES = "kube-node-lease"
 CLASSES, SLICES = "deviceclasses.resource.k8s.io", "resourceslices.resource.k8s.io"
 RENEW_SECONDS = 10.0
@@ -157,7 +158,7 @@ class NodeKeeper:
                 {"type": "InternalIP", "address": self.address(name)},
                 {"type": "Hostname", "address": name},
             ],
-            "nodeInfo": node_info(name),
+            "nodeInfo": _node_info(name),
         }
 
     async def _renew(self, name: str) -> None:
@@ -255,3 +256,21 @@ class NodeKeeper:
 
 def _ready(node: Document) -> str:
     return str(condition_of(node, well_known.READY).get("status", ""))
+
+
+def _node_info(name: str) -> dict[str, str]:
+    """What a kubelet reports about its machine: made up, but always the same for the same name."""
+    machine = hashlib.blake2b(name.encode(), digest_size=16).digest()
+    boot = hashlib.blake2b(machine, digest_size=16).digest()
+    return {
+        "architecture": "amd64",
+        "bootID": str(uuid.UUID(bytes=boot)),
+        "containerRuntimeVersion": "fake://1.0.0",
+        "kernelVersion": "6.12.0-fake",
+        "kubeProxyVersion": KUBELET_VERSION,
+        "kubeletVersion": KUBELET_VERSION,
+        "machineID": machine.hex(),
+        "operatingSystem": "linux",
+        "osImage": "Fake Linux",
+        "systemUUID": str(uuid.UUID(bytes=machine)),
+    }

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from reprieve.objects import Document, well_known
+from reprieve.objects import Document, NodeTemplate, well_known
 from reprieve.server.api import Api
 from reprieve.server.controllers import keep_running
 from reprieve.server.controllers.controller import in_parallel
@@ -20,7 +20,6 @@ from reprieve.server.controllers.pods import Pod, PodIndex, PodKey
 from reprieve.server.errors import ApiError
 from reprieve.server.fake_nodes.health import NodeKeeper
 from reprieve.server.fake_nodes.lifecycle import KILLED, Habits, Step, ended_status, next_step, running_status
-from reprieve.server.fake_nodes.template import NodeTemplate
 from reprieve.server.patch import STRATEGIC_MERGE_PATCH
 
 MANAGER = "kubelet"

@@ -8,9 +8,8 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
-from reprieve.objects import Document, Problem, contradictions, modernise
+from reprieve.objects import Document, Problem, contradictions, definitions, modernise
 from reprieve.server.backend import Backend, DeleteOptions, WriteOptions
-from reprieve.server.custom_resources.definitions import learn
 from reprieve.server.custom_resources.serving import DEFINITIONS
 from reprieve.server.errors import (
     ApiError,
@@ -54,17 +53,6 @@ PATCH_ATTEMPTS = 5
 _MANY_OPERATIONS = 200
 _GROWN = 4
 """How many times as many fields as may be sent an object may have that patches made larger."""
-_HAVE_PODS = frozenset(
-    {
-        "pods",
-        "podtemplates",
-        "replicationcontrollers",
-        "jobs.batch",
-        "cronjobs.batch",
-        *(f"{plural}.apps" for plural in ("daemonsets", "deployments", "replicasets", "statefulsets")),
-    }
-)
-"""Kinds whose objects are pods, or have templates of pods."""
 
 
 class Call:
@@ -92,10 +80,6 @@ class Call:
         self.output = wanted_output(request.headers.get("Accept", ""))
         self.warnings: list[str] = []
         self._body: bytes | None = None
-        if resource.storage_key == "endpoints":
-            self.warnings.append(
-                "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
-            )
 
     @property
     def scope(self) -> str | None:
@@ -169,7 +153,7 @@ class Call:
         """How many fields an object of this kind may have."""
         if self.resource.storage_key == DEFINITIONS:
             return self.limits.values
-        intricate = applied or self.resource.storage_key in _HAVE_PODS
+        intricate = applied or self.resource.has_pods
         return self.limits.intricate if intricate else self.limits.fields
 
     async def validate(self, document: Document) -> None:
@@ -185,7 +169,7 @@ class Call:
             if media == APPLY_PATCH:
                 check_applied(self.resource, document)
             if self.resource.storage_key == DEFINITIONS:
-                learn(document)
+                definitions.learn_schemas(document)
             return validate_fields(self.resource, document, mode, duplicates)
 
         self.warnings += await aside(len(body), validated)

@@ -23,9 +23,9 @@ VERSION = {
 }
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-_OPENAPI_V2_ACCEPTED = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
-_OPENAPI_V2_CONTENT = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
-"""Clients accept a type with an @, which Go cannot parse in a Content-Type: kubectl up to 1.27 fails."""
+_V2_IN_PROTOBUF = "application/com.github.proto-openapi.spec.v2%sv1.0+protobuf"
+"""Go clients accept it with an @, which Go cannot parse in a Content-Type, so that the answer has a dot. The
+document is empty: kubectl asks for it only about kinds that version 3 does not have, and finds none here."""
 _ROOT_PATHS = [
     "/api",
     "/api/v1",
@@ -52,31 +52,27 @@ class PublishedDocuments:
         if self._generation != self._registry.generation:
             self._cache.clear()
             self._generation = self._registry.generation
-        form = (
-            "aggregated"
-            if _wants_aggregated(accept)
-            else "protobuf"
-            if _OPENAPI_V2_ACCEPTED in accept
-            else ""
-        )
-        key = (form, *parts)
-        if parts == ["api"] and not form:
+        if parts == ["openapi", "v2"] and _V2_IN_PROTOBUF % "@" in accept:
+            return b"", _V2_IN_PROTOBUF % "."
+        wants_all = _wants_aggregated(accept)
+        if parts == ["api"] and not wants_all:
             return encode(api_versions(host)), JSON
+        key = ("aggregated" if wants_all else "", *parts)
         if key not in self._cache:
             if len(self._cache) > 1000:
                 self._cache.clear()
-            self._cache[key] = self._build(parts, form)
+            self._cache[key] = self._build(parts, wants_all)
         return self._cache[key]
 
-    def _build(self, parts: list[str], form: str) -> Answer | None:
+    def _build(self, parts: list[str], wants_all: bool) -> Answer | None:
         if not parts:
             groups = [f"/apis/{g}" for g in self._registry.groups()]
             return encode({"paths": sorted([*_ROOT_PATHS, *groups])}), JSON
         if parts[0] == "openapi":
-            return self._openapi(parts[1:], form)
+            return self._openapi(parts[1:])
         if parts == ["version"]:
             return encode(VERSION), JSON
-        if form == "aggregated" and parts in (["api"], ["apis"]):
+        if wants_all and parts in (["api"], ["apis"]):
             return encode(aggregated(self._registry, parts == ["api"])), AGGREGATED
         document = self._discovery(parts)
         return (encode(document), JSON) if document is not None else None
@@ -93,12 +89,8 @@ class PublishedDocuments:
             return group(registry, parts[1])
         return resource_list(registry, parts[1], parts[2]) if len(parts) == 3 else None
 
-    def _openapi(self, parts: list[str], form: str) -> Answer | None:
+    def _openapi(self, parts: list[str]) -> Answer | None:
         resources = list(self._registry)
-        if parts == ["v2"]:
-            if form == "protobuf":
-                return openapi.v2_protobuf(resources), _OPENAPI_V2_CONTENT
-            return encode(openapi.v2_document(resources)), JSON
         if parts == ["v3"]:
             return encode(openapi.v3_index(resources)), JSON
         if len(parts) >= 3 and parts[0] == "v3":

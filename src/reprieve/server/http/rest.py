@@ -39,21 +39,6 @@ from reprieve.server.security.reviews import Reviews
 from reprieve.server.security.tokens import ServiceAccountTokens
 from reprieve.server.storage import Record
 
-_RETURNS_DELETED = {
-    "pods",
-    "serviceaccounts",
-    "persistentvolumeclaims",
-    "persistentvolumes",
-    "podtemplates",
-    "resourcequotas",
-    "services",
-    "storageclasses.storage.k8s.io",
-    "csidrivers.storage.k8s.io",
-    "csinodes.storage.k8s.io",
-    "volumeattachments.storage.k8s.io",
-}
-
-
 _PODS_STAY = (
     "the pods of %s stay when nothing else is asked for; set propagationPolicy=Background to delete "
     "them, too, or propagationPolicy=Orphan to say that this is meant"
@@ -265,7 +250,7 @@ async def _delete(call: Call) -> web.StreamResponse:
     record, gone = deletion.delete(call.backend, resource, target.namespace, target.name, options, dry_run)
     if resource.storage_key == "jobs.batch" and deletion.leaves_pods(resource, options):
         call.warnings.append(_PODS_STAY % resource.plural)
-    if not gone or resource.storage_key in _RETURNS_DELETED:
+    if not gone or resource.returns_deleted:
         return await call.answer_record(
             record, 202 if not gone and options.orphan_dependents is False else 200
         )

@@ -1,9 +1,8 @@
 """OpenAPI documents of what the server serves, from the same schemas that validate, patch and apply.
 
 Good enough for `kubectl explain` (types and descriptions), for its check whether the server validates fields
-(the `fieldValidation` parameter of each PATCH), for client-side apply (patch strategies) and for old
-client-side validation (version 2). Not a full description: responses and most parameters are left out. Pure
-functions; the caller caches.
+(the `fieldValidation` parameter of each PATCH) and for client-side apply (patch strategies). Not a full
+description: responses and most parameters are left out. Pure functions; the caller caches.
 """
 
 import hashlib
@@ -12,8 +11,7 @@ from collections.abc import Iterable
 import msgspec
 
 from reprieve.objects import Document
-from reprieve.server.openapi import gnostic
-from reprieve.server.openapi.components import V2, V3, Components, Dialect
+from reprieve.server.openapi.components import REFERENCE, Components
 from reprieve.server.registry import ResourceInfo
 
 INFO = {"title": "Kubernetes", "version": "reprieve"}
@@ -35,28 +33,15 @@ _ITEM_VERBS = {
 }
 
 
-def v2_document(resources: Iterable[ResourceInfo]) -> Document:
-    served = list(resources)
-    components = Components(V2)
-    paths: Document = {}
-    for resource in served:
-        paths.update(_paths_of(resource, components.add_kind(resource), V2))
-    return {"swagger": "2.0", "info": INFO, "paths": paths, "definitions": components.schemas}
-
-
-def v2_protobuf(resources: Iterable[ResourceInfo]) -> bytes:
-    return gnostic.encode(v2_document(resources))
-
-
 def v3_document(group_version: str, resources: Iterable[ResourceInfo]) -> Document | None:
     """The document of `v1` or `batch/v1`; None when nothing is served there."""
     served = [r for r in resources if r.api_version == group_version]
     if not served:
         return None
-    components = Components(V3)
+    components = Components()
     paths: Document = {}
     for resource in served:
-        paths.update(_paths_of(resource, components.add_kind(resource), V3))
+        paths.update(_paths_of(resource, components.add_kind(resource)))
     return {
         "openapi": "3.0.0",
         "info": INFO,
@@ -84,44 +69,36 @@ def _fingerprint(resources: Iterable[ResourceInfo]) -> str:
 # -- paths: the kind, and which query parameters a write takes -----------------------------------------------
 
 
-def _paths_of(resource: ResourceInfo, component: str, dialect: Dialect) -> Document:
+def _paths_of(resource: ResourceInfo, component: str) -> Document:
     root = f"/apis/{resource.api_version}" if resource.group else f"/api/{resource.version}"
     scope = "/namespaces/{namespace}" if resource.namespaced else ""
     collection = f"{root}{scope}/{resource.plural}"
     item = collection + "/{name}"
-    paths: Document = {collection: _operations(resource, component, dialect, _COLLECTION_VERBS)}
+    paths: Document = {collection: _operations(resource, component, _COLLECTION_VERBS)}
     if "get" in resource.verbs:
-        operations = _operations(resource, component, dialect, _ITEM_VERBS)
+        operations = _operations(resource, component, _ITEM_VERBS)
         paths[item] = operations
         for subresource in sorted(resource.subresources & {"status", "scale"}):
             paths[f"{item}/{subresource}"] = {
                 method: operations[method] for method in ("get", "put", "patch") if method in operations
             }
     if resource.namespaced and "list" in resource.verbs:
-        listing = _operations(resource, component, dialect, {"get": ("list", "list")})
+        listing = _operations(resource, component, {"get": ("list", "list")})
         paths[f"{root}/{resource.plural}"] = listing
     return {path: operations for path, operations in paths.items() if operations}
 
 
-def _operations(
-    resource: ResourceInfo, component: str, dialect: Dialect, verbs: dict[str, tuple[str, str]]
-) -> Document:
+def _operations(resource: ResourceInfo, component: str, verbs: dict[str, tuple[str, str]]) -> Document:
     return {
-        method: _operation(resource, component, dialect, method, action)
+        method: _operation(resource, component, method, action)
         for method, (verb, action) in verbs.items()
         if verb in resource.verbs
     }
 
 
-def _operation(
-    resource: ResourceInfo, component: str, dialect: Dialect, method: str, action: str
-) -> Document:
-    reference = {"$ref": dialect.prefix + component}
-    answer: Document = {"description": "OK"}
-    if dialect is V2:
-        answer["schema"] = reference
-    else:
-        answer["content"] = {"application/json": {"schema": reference}}
+def _operation(resource: ResourceInfo, component: str, method: str, action: str) -> Document:
+    reference = {"$ref": REFERENCE + component}
+    answer = {"description": "OK", "content": {"application/json": {"schema": reference}}}
     operation: Document = {
         "responses": {"200": answer},
         "x-kubernetes-action": action,
@@ -133,14 +110,10 @@ def _operation(
     }
     if method in ("post", "put", "patch"):
         operation["parameters"] = [
-            _parameter(name, text, dialect) for name, text in _WRITE_PARAMETERS.items()
+            {"name": name, "in": "query", "description": text, "schema": {"type": "string"}}
+            for name, text in _WRITE_PARAMETERS.items()
         ]
     return operation
 
 
-def _parameter(name: str, description: str, dialect: Dialect) -> Document:
-    parameter: Document = {"name": name, "in": "query", "description": description}
-    return parameter | ({"type": "string"} if dialect is V2 else {"schema": {"type": "string"}})
-
-
-__all__ = ["v2_document", "v2_protobuf", "v3_document", "v3_index"]
+__all__ = ["v3_document", "v3_index"]

@@ -1,21 +1,9 @@
 """`SchemaNode` trees and custom schemas as OpenAPI writes them: components that reference each other."""
 
-from typing import Any, NamedTuple
-
 from reprieve.objects import Document, SchemaNode, schemas
 from reprieve.server.registry import ResourceInfo
 
-
-class Dialect(NamedTuple):
-    """What differs between the two versions of OpenAPI."""
-
-    prefix: str
-    wraps_references: bool
-    """Version 3 allows nothing beside `$ref`, so a described reference is an `allOf` of one."""
-
-
-V2 = Dialect("#/definitions/", False)
-V3 = Dialect("#/components/schemas/", True)
+REFERENCE = "#/components/schemas/"
 
 _SCALARS: dict[str, Document] = {
     "string": {"type": "string"},
@@ -37,15 +25,13 @@ _TYPE_META: Document = {
     },
     "kind": {"type": "string", "description": "Kind is what the object is."},
 }
-_NOT_IN_V2 = frozenset({"nullable", "oneOf", "anyOf", "not", "x-kubernetes-validations"})
 
 
 class Components:
     """Collects the schemas of the kinds that were added and of everything they mention."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self) -> None:
         self.schemas: Document = {}
-        self._dialect = dialect
 
     def add_kind(self, resource: ResourceInfo) -> str:
         """The component's name of a resource's kind."""
@@ -63,9 +49,7 @@ class Components:
         domain = ".".join(reversed(resource.group.split("."))) if resource.group else "core"
         name = f"{domain}.{resource.version}.{resource.kind}"
         metadata = schemas.metadata()
-        schema = self._dialectal(resource.schema or {"type": "object"})
-        if self._dialect is V2 and schema.get(_PRESERVE):
-            schema = {"type": "object"}  # clients check by version 2, and would refuse what is allowed
+        schema = dict(resource.schema or {"type": "object"})
         schema["properties"] = {
             **(schema.get("properties") or {}),
             **_TYPE_META,
@@ -73,14 +57,6 @@ class Components:
         }
         self.schemas[name] = schema | {"x-kubernetes-group-version-kind": [gvk]}
         return name
-
-    def _dialectal(self, schema: Any) -> Any:
-        if isinstance(schema, list):
-            return [self._dialectal(item) for item in schema]
-        if not isinstance(schema, dict):
-            return schema
-        drop = _NOT_IN_V2 if self._dialect is V2 else frozenset()
-        return {key: self._dialectal(value) for key, value in schema.items() if key not in drop}
 
     def _add_type(self, node: SchemaNode) -> None:
         if node.type_name in self.schemas:
@@ -100,8 +76,8 @@ class Components:
     def _value(self, node: SchemaNode) -> Document:
         schema = self._shape(node)
         if node.description:
-            if "$ref" in schema and self._dialect.wraps_references:
-                schema = {"allOf": [schema]}
+            if "$ref" in schema:
+                schema = {"allOf": [schema]}  # nothing may stand beside a reference
             schema["description"] = node.description
         schema.update(_extensions(node))
         return schema
@@ -109,7 +85,7 @@ class Components:
     def _shape(self, node: SchemaNode) -> Document:
         if node.type_name:
             self._add_type(node)
-            return {"$ref": self._dialect.prefix + node.type_name}
+            return {"$ref": REFERENCE + node.type_name}
         if node.shape == "scalar":
             return _scalar(node)
         if node.shape == "list" and node.item is not None:

@@ -22,19 +22,10 @@ from reprieve.server.errors import (
 )
 from reprieve.server.operations.deletion import finish_if_finalized
 from reprieve.server.patch import APPLY_PATCH, apply_patch
-from reprieve.server.registry import RBAC, ResourceInfo
+from reprieve.server.registry import ResourceInfo
 from reprieve.server.storage import Record
 from reprieve.server.storage.records import encode
 
-_CREATE_ON_UPDATE = {
-    "leases.coordination.k8s.io",
-    "events",
-    "endpoints",
-    "limitranges",
-    "services",
-    "runtimeclasses.node.k8s.io",
-    *(f"{plural}.{RBAC}" for plural in ("roles", "rolebindings", "clusterroles", "clusterrolebindings")),
-}
 _NAME_ATTEMPTS = 8
 
 
@@ -103,7 +94,7 @@ def update(
     storage_key = resource.storage_key
     current = backend.store.head(storage_key, namespace, name)
     if current is None:
-        if storage_key not in _CREATE_ON_UPDATE or subresource or _version(meta):
+        if not resource.create_on_update or subresource or _version(meta):
             raise not_found(resource.group, resource.plural, name)
         return create(backend, resource, document, namespace, options), True
     check_version(resource, meta, current)

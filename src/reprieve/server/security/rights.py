@@ -13,12 +13,11 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import Document, LabelSelector, matches
+from reprieve.objects import Document, LabelSelector, matches, well_known
 from reprieve.server.backend import Backend
 from reprieve.server.documents import at, items
 from reprieve.server.errors import ApiError, forbidden
 from reprieve.server.http.paths import READING, Target
-from reprieve.server.registry import RBAC
 from reprieve.server.security.identity import AUTHENTICATED, READERS, Identity
 
 SELF_REVIEWS = {
@@ -62,7 +61,7 @@ class Rights:
         wanted = Attributes.of(target)
         if not self.allows(identity, wanted):
             raise refusal(identity, wanted)
-        if target.group == RBAC and target.verb not in READING:
+        if target.group == well_known.RBAC_API and target.verb not in READING:
             raise forbidden(target.group, target.resource, target.name, _ONLY_ADMINISTRATORS)
 
     def allows(self, identity: Identity, wanted: Attributes) -> bool:
@@ -100,15 +99,15 @@ class Rights:
                 yield {"verbs": sorted(READING), "apiGroups": [group], "resources": plurals}
 
     def _bindings(self, plural: str, namespace: str) -> Iterator[Document]:
-        for record in self._backend.store.collection(f"{plural}.{RBAC}").scan(namespace):
+        for record in self._backend.store.collection(f"{plural}.{well_known.RBAC_API}").scan(namespace):
             yield record.object
 
     def _role(self, binding: Document, namespace: str) -> list[Document]:
         name = str(at(binding, "roleRef", "name", default=""))
         if at(binding, "roleRef", "kind") == "Role":
-            record = self._backend.store.get(f"roles.{RBAC}", namespace, name)
+            record = self._backend.store.get(f"roles.{well_known.RBAC_API}", namespace, name)
         else:
-            record = self._backend.store.get(f"clusterroles.{RBAC}", "", name)
+            record = self._backend.store.get(f"clusterroles.{well_known.RBAC_API}", "", name)
         return self._collected(record.object) if record is not None else []
 
     def _collected(self, role: Document) -> list[Document]:
@@ -123,7 +122,7 @@ class Rights:
             found += items(role, "rules")
             for selector in items(role, "aggregationRule", "clusterRoleSelectors"):
                 wanted = msgspec.convert(selector, LabelSelector)
-                roles = self._backend.store.collection(f"clusterroles.{RBAC}").scan("")
+                roles = self._backend.store.collection(f"clusterroles.{well_known.RBAC_API}").scan("")
                 waiting += [r.object for r in roles if matches(wanted, r.labels or {})]
         return found
 
@@ -140,7 +139,7 @@ def refusal(identity: Identity, wanted: Attributes) -> ApiError:
 
 def _may_read(wanted: Attributes) -> bool:
     group, resource = wanted.group, wanted.resource
-    hidden = group == RBAC or (group, resource) == _SECRETS or "*" in (group, resource)
+    hidden = group == well_known.RBAC_API or (group, resource) == _SECRETS or "*" in (group, resource)
     return wanted.verb in READING and not hidden
 
 

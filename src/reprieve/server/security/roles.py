@@ -1,7 +1,6 @@
 """The four roles that manifests bind by name in every cluster: cluster-admin, admin, edit, view."""
 
-from reprieve.objects import Document, resource_name
-from reprieve.server.registry import RBAC
+from reprieve.objects import Document, resource_name, well_known
 
 _READ = ["get", "list", "watch"]
 _WRITE = ["create", "delete", "deletecollection", "patch", "update"]
@@ -44,7 +43,7 @@ def _rules(verbs: list[str], kinds: dict[str, list[str]]) -> list[Document]:
 
 _VIEW = _rules(_READ, _HARMLESS)
 _EDIT = [*_VIEW, *_rules(_READ, {"": ["Secret"]}), *_rules(_WRITE, _EDITABLE)]
-_ADMIN = [*_EDIT, *_rules([*_READ, *_WRITE], {RBAC: ["RoleBinding", "Role"]})]
+_ADMIN = [*_EDIT, *_rules([*_READ, *_WRITE], {well_known.RBAC_API: ["RoleBinding", "Role"]})]
 ROLES: dict[str, list[Document]] = {
     "cluster-admin": [
         {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]},

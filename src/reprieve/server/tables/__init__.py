@@ -9,18 +9,9 @@ from datetime import datetime
 from typing import Any
 
 from reprieve.server.registry import ResourceInfo
-from reprieve.server.tables.charts import CHART_COLUMNS
-from reprieve.server.tables.cluster import CLUSTER_COLUMNS
+from reprieve.server.tables.builtin import COLUMNS, Placed, group_columns
 from reprieve.server.tables.column import AGE, NAME, Column
-from reprieve.server.tables.custom import KUEUE_COLUMNS, custom_columns
-from reprieve.server.tables.workloads import WORKLOAD_COLUMNS, Placed, group_columns
-
-_COLUMNS: dict[tuple[str, str], tuple[Column, ...]] = {
-    **CLUSTER_COLUMNS,
-    **CHART_COLUMNS,
-    **WORKLOAD_COLUMNS,
-    **KUEUE_COLUMNS,
-}
+from reprieve.server.tables.custom import custom_columns
 
 
 def columns_of(resource: ResourceInfo, placed: Placed | None = None) -> tuple[Column, ...]:
@@ -28,7 +19,7 @@ def columns_of(resource: ResourceInfo, placed: Placed | None = None) -> tuple[Co
         return group_columns(placed)
     if resource.custom:
         return custom_columns(resource.printer_columns)
-    return _COLUMNS.get((resource.group, resource.kind), (NAME, AGE))
+    return COLUMNS.get((resource.group, resource.kind), (NAME, AGE))
 
 
 def to_table(

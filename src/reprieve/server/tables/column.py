@@ -1,10 +1,13 @@
-"""A column, and the cells that many kinds share: names, ages, containers, label selectors."""
+"""A column, how columns are written down, and the cells that many kinds share."""
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from reprieve.objects import Document, condition_of
+import msgspec
+
+from reprieve.objects import Document
 from reprieve.server.documents import at, time_or_none
 from reprieve.server.selection import format_selector
 
@@ -21,7 +24,6 @@ class Column(NamedTuple):
     cell: Cell
     type: str = "string"
     format: str = ""
-    description: str = ""
     wide: bool = False
 
     def definition(self) -> dict[str, Any]:
@@ -29,28 +31,15 @@ class Column(NamedTuple):
             "name": self.name,
             "type": self.type,
             "format": self.format,
-            "description": self.description,
+            "description": "",
             "priority": 1 if self.wide else 0,
         }
-
-
-def field(*path: str, default: Any = "") -> Cell:
-    return lambda doc, _: at(doc, *path, default=default)
-
-
-def text(*path: str, default: str = NONE) -> Cell:
-    """The value as text, or a placeholder when it is missing or empty."""
-    return lambda doc, _: str(at(doc, *path, default="")) or default
 
 
 def since(value: Any, now: datetime) -> str:
     """How long ago, in the short form that `kubectl` uses."""
     time = time_or_none(value)
     return UNKNOWN if time is None else human_duration((now - time).total_seconds())
-
-
-def age(*path: str) -> Cell:
-    return lambda doc, now: since(at(doc, *path), now)
 
 
 def human_duration(seconds: float) -> str:
@@ -85,10 +74,6 @@ def _pair(large: int, large_unit: str, small: int, small_unit: str) -> str:
     return f"{large}{large_unit}{small}{small_unit}" if small else f"{large}{large_unit}"
 
 
-def condition_status(type: str, default: str = "") -> Cell:
-    return lambda doc, _: condition_of(doc, type).get("status", default)
-
-
 def join(values: Iterable[Any]) -> str:
     return ",".join(str(v) for v in values)
 
@@ -112,8 +97,42 @@ def containers(*path: str) -> tuple[Column, Column]:
 
 
 SELECTOR = Column("Selector", lambda doc, _: selector_text(at(doc, "spec", "selector")), wide=True)
-NAME = Column("Name", field("metadata", "name"), format="name", description="Name of the object.")
-AGE = Column("Age", age("metadata", "creationTimestamp"), description="Time since it was created.")
-CREATED_AT = Column(
-    "Created At", field("metadata", "creationTimestamp"), type="date", description="When it was created."
+NAME = Column("Name", lambda doc, _: at(doc, "metadata", "name", default=""), format="name")
+AGE = Column("Age", lambda doc, now: since(at(doc, "metadata", "creationTimestamp"), now))
+_WRITTEN = re.compile(
+    r"(?P<wide>\+?)(?P<name>[^=]+)(=(?P<path>\*|[.\w]+)(:(?P<json>\w+)|\?(?P<empty>[^@]*))?(@(?P<type>\w+))?)?"
 )
+_USUAL = {"Name": NAME, "Age": AGE}
+_TYPES = {bool: "boolean", int: "integer"}
+
+
+def columns(text: str, *cells: Cell) -> tuple[Column, ...]:
+    """`Name | Ready=* | +Node=.spec.nodeName?<none> | Value=.value:0 | Age`
+
+    A path shows what is there: `:` what counts where nothing is, as JSON, whose type is the column's unless
+    `@` names another; `?` what is shown instead of something empty. `*` is the next one of `cells`. A wide
+    column begins with `+`. Name and Age are known.
+    """
+    following = iter(cells)
+    return tuple(_column(part.strip(), following) for part in text.split("|"))
+
+
+def _column(text: str, cells: Iterator[Cell]) -> Column:
+    found = _WRITTEN.fullmatch(text)
+    assert found is not None, text
+    name, path, wide = found["name"], found["path"], bool(found["wide"])
+    if path is None:
+        return _USUAL[name]._replace(wide=wide)
+    default = msgspec.json.decode(found["json"]) if found["json"] else ""
+    if path == "*":
+        cell = next(cells)
+    else:
+        cell = _field(path.strip(".").split("."), default, found["empty"])
+    type_ = found["type"] or _TYPES.get(type(default), "string")
+    return Column(name, cell, type_, "name" if name == "Name" else "", wide)
+
+
+def _field(path: list[str], default: Any, empty: str | None) -> Cell:
+    if empty is not None:
+        return lambda doc, _: str(at(doc, *path, default="")) or empty
+    return lambda doc, _: at(doc, *path, default=default)

@@ -1,7 +1,4 @@
-"""Columns of custom resources: those that a definition declares (`additionalPrinterColumns`), and Kueue's.
-
-Kueue's kinds are built in here; their columns are those of Kueue's own definitions.
-"""
+"""Columns of custom resources: those that a definition declares (`additionalPrinterColumns`)."""
 
 from datetime import datetime
 from functools import lru_cache
@@ -9,11 +6,9 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import Document, condition_of, well_known
-from reprieve.server.custom_resources.jsonpath import InvalidPath, JsonPath
-from reprieve.server.documents import at
+from reprieve.objects import Document, jsonpath
 from reprieve.server.registry import PrinterColumn
-from reprieve.server.tables.column import AGE, NAME, Cell, Column, condition_status, field, join, since
+from reprieve.server.tables.column import AGE, NAME, Cell, Column, since
 
 
 @lru_cache(maxsize=512)
@@ -30,15 +25,14 @@ def _column(column: PrinterColumn) -> Column:
         _cell(column),
         column.type,
         column.format,
-        column.description or f"Custom resource definition column (in JSONPath format): {column.json_path}",
         wide=column.priority > 0,
     )
 
 
 def _cell(column: PrinterColumn) -> Cell:
     try:
-        path = JsonPath(column.json_path)
-    except InvalidPath:
+        path = jsonpath.JsonPath(column.json_path)
+    except jsonpath.InvalidPath:
         return lambda _doc, _: None
 
     def cell(doc: Document, now: datetime) -> Any:
@@ -66,67 +60,3 @@ def _plain(value: Any) -> str:
     if isinstance(value, str):
         return value
     return msgspec.json.encode(value).decode()
-
-
-# -- Kueue ---------------------------------------------------------------------------------------------------
-
-
-def reserved_in(doc: Document, _: datetime) -> str:
-    return str(at(doc, "status", "admission", "clusterQueue", default=""))
-
-
-def connected(doc: Document, _: datetime) -> str:
-    return str(condition_of(doc, "Active").get("status", "Unknown"))
-
-
-def _count(name: str, key: str, wide: bool = False) -> Column:
-    return Column(name, field("status", key, default=0), type="integer", wide=wide)
-
-
-QUEUE_COUNTS = (
-    _count("Pending Workloads", "pendingWorkloads"),
-    _count("Admitted Workloads", "admittedWorkloads"),
-)
-
-_KUEUE = well_known.KUEUE_API
-KUEUE_COLUMNS: dict[tuple[str, str], tuple[Column, ...]] = {
-    (_KUEUE, "ClusterQueue"): (
-        NAME,
-        Column("Cohort", field("spec", "cohortName")),
-        Column("Strategy", field("spec", "queueingStrategy"), wide=True),
-        QUEUE_COUNTS[0],
-        _count("Admitted Workloads", "admittedWorkloads", wide=True),
-    ),
-    (_KUEUE, "LocalQueue"): (
-        NAME,
-        Column("ClusterQueue", field("spec", "clusterQueue")),
-        *QUEUE_COUNTS,
-    ),
-    (_KUEUE, "Workload"): (
-        NAME,
-        Column("Queue", field("spec", "queueName")),
-        Column("Reserved in", reserved_in),
-        Column("Admitted", condition_status("Admitted")),
-        Column("Finished", condition_status("Finished")),
-        AGE,
-        Column("Priority", field("spec", "priority", default=0), type="integer", wide=True),
-    ),
-    (_KUEUE, "Cohort"): (NAME, Column("Parent", field("spec", "parentName")), AGE),
-    (_KUEUE, "WorkloadPriorityClass"): (
-        NAME,
-        Column("Value", field("value", default=0), type="integer"),
-        AGE,
-    ),
-    (_KUEUE, "AdmissionCheck"): (
-        NAME,
-        Column("Controller", field("spec", "controllerName")),
-        Column("Active", condition_status("Active")),
-        AGE,
-    ),
-    (_KUEUE, "MultiKueueConfig"): (
-        NAME,
-        Column("Clusters", lambda doc, _: join(at(doc, "spec", "clusters", default=()))),
-        AGE,
-    ),
-    (_KUEUE, "MultiKueueCluster"): (NAME, Column("Connected", connected), AGE),
-}

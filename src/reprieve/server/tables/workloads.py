@@ -1,31 +1,14 @@
-"""Columns of pods, of what runs them, of budgets, and of pod groups.
+"""What pods and what runs them say of themselves.
 
 A pod's STATUS sums up phase, containers and deletion the way `kubectl` users read it.
 """
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 from reprieve.objects import Document, condition_of, has_condition, well_known
 from reprieve.server.documents import at, time_or_none
-from reprieve.server.tables.column import (
-    AGE,
-    NAME,
-    NONE,
-    SELECTOR,
-    Cell,
-    Column,
-    containers,
-    field,
-    human_duration,
-    labels,
-    selector_text,
-    since,
-    text,
-)
-
-# -- pods ----------------------------------------------------------------------------------------------------
+from reprieve.server.tables.column import NONE, columns, human_duration, since
 
 
 def ready(doc: Document, _: datetime) -> str:
@@ -125,36 +108,13 @@ def readiness_gates(doc: Document, _: datetime) -> str:
     return f"{len(open_gates)}/{len(gates)}"
 
 
-POD_COLUMNS: tuple[Column, ...] = (
-    NAME,
-    Column("Ready", ready, description="Ready containers of all containers."),
-    Column("Status", status, description="What the pod is up to."),
-    Column("Restarts", restarts, description="How often its containers were restarted."),
-    AGE,
-    Column("IP", text("status", "podIP"), wide=True),
-    Column("Node", text("spec", "nodeName"), wide=True),
-    Column("Nominated Node", text("status", "nominatedNodeName"), wide=True),
-    Column("Readiness Gates", readiness_gates, wide=True),
-)
-
-
-# -- what runs pods ------------------------------------------------------------------------------------------
-
-
-def _count(name: str, *path: str) -> Column:
-    return Column(name, field(*path, default=0), type="integer")
-
-
-TEMPLATE = containers("spec", "template", "spec")
-
-
-REPLICATED = (
-    NAME,
-    _count("Desired", "spec", "replicas"),
-    _count("Current", "status", "replicas"),
-    _count("Ready", "status", "readyReplicas"),
-    AGE,
-    *TEMPLATE,
+POD_COLUMNS = columns(
+    "Name | Ready=* | Status=* | Restarts=* | Age | +IP=.status.podIP?<none> | +Node=.spec.nodeName?<none>"
+    " | +Nominated Node=.status.nominatedNodeName?<none> | +Readiness Gates=*",
+    ready,
+    status,
+    restarts,
+    readiness_gates,
 )
 
 
@@ -164,7 +124,6 @@ def ready_of_wanted(doc: Document, _: datetime) -> str:
 
 def job_status(doc: Document, _: datetime) -> str:
     """The first that is true: Complete, Failed, Terminating, Suspended, about to fail or succeed, Running."""
-
     if has_condition(doc, "Complete"):
         return "Complete"
     if has_condition(doc, "Failed"):
@@ -192,141 +151,6 @@ def job_duration(doc: Document, now: datetime) -> str:
     return human_duration((end - start).total_seconds())
 
 
-def policy(doc: Document, _: datetime) -> str:
-    gang = at(doc, "spec", "schedulingPolicy", "gang")
-    return f"Gang({gang.get('minCount', 1)})" if gang is not None else "Basic"
-
-
-def disruption(doc: Document, _: datetime) -> str:
-    return "All" if at(doc, "spec", "disruptionMode", "all") is not None else "Single"
-
-
-Placed = Callable[[str, str], int]
-"""Namespace and name of a group to the number of its pods that have a node, or have succeeded."""
-
-
-def _group_status(placed: Placed | None) -> Cell:
-    """`Scheduled` while enough pods have a node; the condition only tells that they had one once."""
-
-    def cell(doc: Document, _: datetime) -> str:
-        found = condition_of(doc, well_known.POD_GROUP_SCHEDULED)
-        if not found:
-            return "Pending"
-        if found.get("status") != "True":
-            return str(found.get("reason", "Pending"))
-        if placed is None:
-            return "Scheduled"
-        meta = doc.get("metadata") or {}
-        has = placed(meta.get("namespace", ""), meta.get("name", ""))
-        wanted = at(doc, "spec", "schedulingPolicy", "gang", "minCount", default=1)
-        return "Scheduled" if has >= wanted else f"{has}/{wanted} placed"
-
-    return cell
-
-
-def group_columns(placed: Placed | None) -> tuple[Column, ...]:
-    return (
-        NAME,
-        Column("Policy", policy, description="Basic, or a gang with its minimum."),
-        Column("Disruption", disruption, description="Whether pods go one by one or all together."),
-        Column("Priority", field("spec", "priority", default=0), type="integer"),
-        Column("Status", _group_status(placed), description="Whether enough of its pods have a node."),
-        AGE,
-        Column("Priority Class", text("spec", "priorityClassName"), wide=True),
-        Column("Workload", text("spec", "workloadRef", "workloadName"), wide=True),
-    )
-
-
-def templates(doc: Document, _: datetime) -> int:
-    return len(at(doc, "spec", "podGroupTemplates", default=()))
-
-
-def controller(doc: Document, _: datetime) -> str:
-    owner = at(doc, "spec", "controllerRef", default={})
-    return f"{owner.get('kind', '')}/{owner.get('name', '')}" if owner else NONE
-
-
-def _or_na(*path: str) -> Any:
-    return text(*path, default="N/A")
-
-
-def _last_schedule(doc: Document, now: datetime) -> str:
+def last_schedule(doc: Document, now: datetime) -> str:
     last = at(doc, "status", "lastScheduleTime")
     return since(last, now) if last else NONE
-
-
-WORKLOAD_COLUMNS: dict[tuple[str, str], tuple[Column, ...]] = {
-    ("", "Pod"): POD_COLUMNS,
-    ("apps", "Deployment"): (
-        NAME,
-        Column("Ready", ready_of_wanted, description="Ready pods of those wanted."),
-        _count("Up-to-date", "status", "updatedReplicas")._replace(type="string"),
-        _count("Available", "status", "availableReplicas")._replace(type="string"),
-        AGE,
-        *TEMPLATE,
-        SELECTOR,
-    ),
-    ("apps", "ReplicaSet"): (
-        *REPLICATED,
-        SELECTOR,
-    ),
-    ("", "ReplicationController"): (
-        *REPLICATED,
-        Column("Selector", lambda doc, _: labels(at(doc, "spec", "selector")), wide=True),
-    ),
-    ("apps", "StatefulSet"): (NAME, Column("Ready", ready_of_wanted), AGE, *TEMPLATE),
-    ("apps", "DaemonSet"): (
-        NAME,
-        _count("Desired", "status", "desiredNumberScheduled"),
-        _count("Current", "status", "currentNumberScheduled"),
-        _count("Ready", "status", "numberReady"),
-        _count("Up-to-date", "status", "updatedNumberScheduled"),
-        _count("Available", "status", "numberAvailable"),
-        Column("Node Selector", lambda d, _: labels(at(d, "spec", "template", "spec", "nodeSelector"))),
-        AGE,
-        *TEMPLATE,
-        SELECTOR,
-    ),
-    ("batch", "Job"): (
-        NAME,
-        Column("Status", job_status, description="How the job is doing."),
-        Column("Completions", job_completions, description="Pods that succeeded, of those wanted."),
-        Column("Duration", job_duration, description="How long it ran, or has been running."),
-        AGE,
-        *TEMPLATE,
-        SELECTOR,
-    ),
-    ("batch", "CronJob"): (
-        NAME,
-        Column("Schedule", field("spec", "schedule")),
-        Column("Timezone", text("spec", "timeZone")),
-        Column("Suspend", lambda doc, _: str(at(doc, "spec", "suspend", default=False)), type="boolean"),
-        Column("Active", lambda doc, _: len(at(doc, "status", "active", default=())), type="integer"),
-        Column("Last Schedule", _last_schedule),
-        AGE,
-        *containers("spec", "jobTemplate", "spec", "template", "spec"),
-        Column(
-            "Selector",
-            lambda doc, _: selector_text(at(doc, "spec", "jobTemplate", "spec", "selector")),
-            wide=True,
-        ),
-    ),
-    ("", "PodTemplate"): (
-        NAME,
-        *(each._replace(wide=False) for each in containers("template", "spec")),
-        Column("Pod Labels", lambda doc, _: labels(at(doc, "template", "metadata", "labels"))),
-    ),
-    ("policy", "PodDisruptionBudget"): (
-        NAME,
-        Column("Min Available", _or_na("spec", "minAvailable")),
-        Column("Max Unavailable", _or_na("spec", "maxUnavailable")),
-        _count("Allowed Disruptions", "status", "disruptionsAllowed"),
-        AGE,
-    ),
-    ("scheduling.k8s.io", "Workload"): (
-        NAME,
-        Column("Controller", controller),
-        Column("Templates", templates, type="integer"),
-        AGE,
-    ),
-}

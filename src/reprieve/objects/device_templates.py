@@ -12,7 +12,9 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import Document, dns_label, whole_number
+from reprieve.objects.labels import dns_label
+from reprieve.objects.meta import Document
+from reprieve.objects.selectors import whole_number
 
 DOMAIN = "reprieve.dev"
 MOST_DEVICES = 128

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reprieve.server.schedules import Schedule, ScheduleError, zone_named
+from reprieve.objects.schedules import Schedule, ScheduleError, zone_named
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu"]

@@ -42,3 +42,6 @@ def strangers_log() -> logging.Logger:
     if not any(isinstance(each, StrangersFilter) for each in found.filters):
         found.addFilter(StrangersFilter())
     return found
+
+
+__all__ = ["strangers_log"]

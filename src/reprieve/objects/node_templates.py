@@ -5,28 +5,20 @@
 
 Nodes are called NAME-0, NAME-1, …; zones and racks are dealt out in turn, neighbouring racks are in one
 block; `pods` is 110 and `ephemeral-storage` 100Gi unless given. `devices` may be there several times, once
-for each class (`fake_nodes.devices`).
+for each class (`device_templates`).
 """
 
-import hashlib
-import uuid
 from typing import Any
 
 import msgspec
 
-from reprieve.objects import (
-    QuantityError,
-    ReprieveError,
-    dns_subdomain,
-    exact,
-    label_key,
-    label_value,
-    well_known,
-    whole_number,
-)
-from reprieve.server.fake_nodes.devices import MOST_DEVICES, FakeDevices
+from reprieve.objects import well_known
+from reprieve.objects.device_templates import MOST_DEVICES, FakeDevices
+from reprieve.objects.errors import ReprieveError
+from reprieve.objects.labels import dns_subdomain, label_key, label_value
+from reprieve.objects.quantity import QuantityError, exact
+from reprieve.objects.selectors import whole_number
 
-KUBELET_VERSION = "v1.37.0-reprieve"
 MAX_NODES = 100_000
 _USUAL = {"pods": "110", "ephemeral-storage": "100Gi"}
 _OPTIONS = ("zones", "racks", "blocks", "labels", "taints", "devices")
@@ -118,24 +110,6 @@ class NodeTemplate(msgspec.Struct, frozen=True, kw_only=True):
         if not self.racks:
             return index % self.blocks
         return index % self.racks * self.blocks // self.racks
-
-
-def node_info(name: str) -> dict[str, str]:
-    """What a kubelet reports about its machine: made up, but always the same for the same name."""
-    machine = hashlib.blake2b(name.encode(), digest_size=16).digest()
-    boot = hashlib.blake2b(machine, digest_size=16).digest()
-    return {
-        "architecture": "amd64",
-        "bootID": str(uuid.UUID(bytes=boot)),
-        "containerRuntimeVersion": "fake://1.0.0",
-        "kernelVersion": "6.12.0-fake",
-        "kubeProxyVersion": KUBELET_VERSION,
-        "kubeletVersion": KUBELET_VERSION,
-        "machineID": machine.hex(),
-        "operatingSystem": "linux",
-        "osImage": "Fake Linux",
-        "systemUUID": str(uuid.UUID(bytes=machine)),
-    }
 
 
 def _split(text: str) -> list[str]:
