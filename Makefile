@@ -17,7 +17,7 @@ PIP     = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 install = @echo "installing $(1)"; $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) || $(PIP) $(1)
 
-.PHONY: help setup quick test lint types layers unit coverage nightly mutants demo real soak docs screenshots site deploy dist bench lock clean
+.PHONY: help setup quick test lint types layers unit coverage nightly mutants parity demo real soak docs screenshots site deploy dist bench lock clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-8s %s\n", $$1, $$2}'
@@ -73,6 +73,9 @@ nightly: setup ## Hours: sixty times the generated input, mutants, an hour of lo
 
 mutants: setup ## Do the tests notice small wrong changes? (`make mutants ROOM=quota N=60 SEED=1`)
 	$(BIN)/python -m tools.mutants $(foreach room,$(ROOM),--room $(room)) $(if $(N),--number $(N)) $(if $(SEED),--seed $(SEED))
+
+parity: setup ## Do all commands give one answer, and does it come true on a cluster that runs?
+	$(BIN)/python -m tools.parity $(if $(N),--worlds $(N)) $(if $(SEED),--seed $(SEED)) $(if $(FOLDER),--folder $(FOLDER))
 
 demo: $(RUNS) ## The tour: who would make way, and why
 	$(BIN)/reprieve demo

@@ -28,6 +28,15 @@ ROWS = [
         "Warning: claims are missing, for the templates to make them from are not among the objects: "
         "ResourceClaimTemplate/ml/gpu (Pod/ml/p).",
     ),
+    (
+        sentences.volumes_are_made(["PersistentVolumeClaim/ml/a"]),
+        "Note: PersistentVolumeClaim/ml/a gets its volume at once (volumeBindingMode Immediate), reachable "
+        "from every node.",
+    ),
+    (
+        sentences.volumes_are_made(["a", "b"]),
+        "Note: a, b get their volumes at once (volumeBindingMode Immediate), reachable from every node.",
+    ),
 ]
 
 

@@ -213,3 +213,18 @@ async def _rename(place: Cluster, before: Document, name: str) -> None:
     )
     status = {"status": before["status"]}
     await place.client.patch(KUEUE_WORKLOADS, name, status, NAMESPACE, subresource="status")
+
+
+def test_pods_that_come_before_their_group_ask_with_it_and_no_longer_by_themselves() -> None:
+    """They went on asking by themselves: their Workloads were made and deleted without end."""
+    world = World()
+    member = builders.pod("one", namespace="ml", schedulingGroup={"podGroupName": "it"})
+    member["metadata"] |= {"uid": "p", "labels": {QUEUE: "main"}}
+    alone = OwnerId(CREWS, "ml", workload_name("", "Pod", "one", "p"))
+    world.put(member)
+    assert world.owners.get(alone) is not None
+    world.put(queued_group())
+    assert world.owners.get(alone) is None
+    assert world.owners.get(OwnerId(GROUPS, "ml", "it")) is not None
+    world.put(queued_group(), "DELETED")
+    assert world.owners.get(alone) is not None

@@ -4,10 +4,12 @@ Every optional part is a choice of its own, so that a failing world shrinks to t
 world is plain documents: what a user would keep in a file.
 """
 
+from collections.abc import Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from reprieve.jobs import JobKinds, workloads_for
 from reprieve.objects import read_documents
 from tests import builders
 from tests.builders import Document
@@ -53,14 +55,15 @@ class _Drawing:
         return drawn
 
 
-def draw_world(choices: Choices) -> World:
+def draw_world(choices: Choices, kinds: Sequence[str] = ()) -> World:
+    """`kinds`: of the target; without any, all that are known."""
     drawing = _Drawing(choices)
     nodes = _nodes(drawing)
     queued = drawing.part("queue", 45)
     cluster = [*nodes, *_classes(drawing), *_running(drawing, nodes), *_namespace_rules(drawing)]
     if queued:
         cluster += _queues(drawing)
-    submitted, target = _submitted(drawing, queued)
+    submitted, target = _submitted(drawing, queued, kinds)
     return World(cluster, submitted, target, drawing.parts)
 
 
@@ -194,10 +197,10 @@ def _admitted(drawing: _Drawing) -> list[Document]:
         restartPolicy="Never",
         tolerations=[{"operator": "Exists"}],
     )
-    workload = builders.workload("job-held", 1, 10, queue="q", namespace=NAMESPACE)
-    workload["metadata"] |= {
-        "uid": "uid-w-held", "creationTimestamp": CREATED, "ownerReferences": [owner],
-    }  # fmt: skip
+    (asking,) = workloads_for([job], JobKinds()).asking
+    workload = asking.workload
+    workload["metadata"] |= {"uid": "uid-w-held", "creationTimestamp": CREATED}
+    workload["spec"] |= {"priority": 10}
     times = {"lastTransitionTime": CREATED, "message": "", "reason": "QuotaReserved", "status": "True"}
     workload["status"] = {
         "admission": {
@@ -218,9 +221,10 @@ def _admitted(drawing: _Drawing) -> list[Document]:
 # -- what is created -----------------------------------------------------------------------------------------
 
 
-def _submitted(drawing: _Drawing, queued: bool) -> tuple[list[Document], str]:
+def _submitted(drawing: _Drawing, queued: bool, kinds: Sequence[str]) -> tuple[list[Document], str]:
     choices = drawing.choices
-    kind = choices.one_of(KINDS) if choices.chance(75) else choices.one_of(OTHER_KINDS)
+    usual = kinds or choices.chance(75)
+    kind = choices.one_of(kinds or KINDS) if usual else choices.one_of(OTHER_KINDS)
     drawing.parts.append(f"kind {kind}")
     spec, others = _pod_spec(drawing)
     match kind:
@@ -238,7 +242,7 @@ def _submitted(drawing: _Drawing, queued: bool) -> tuple[list[Document], str]:
     meta = target["metadata"]
     meta["annotations"] = {**(meta.get("annotations") or {}), **RUN_TIME}
     if queued:
-        for each in made if kind != "PodGroup" else [target]:
+        for each in made:
             each["metadata"]["labels"] = {**(each["metadata"].get("labels") or {}), QUEUE_LABEL: "q"}
     return [*others, *made], f"{target['kind']}/{NAMESPACE}/{meta['name']}"
 

@@ -15,6 +15,7 @@ from reprieve.admission import limit_ranges, resource_quotas, runtime_classes
 from reprieve.admission.claims import (
     DEFAULT_CLASS,
     POD_CLAIM_NAME,
+    binds_at_once,
     default_class,
     device_claim,
     ephemeral_claim,
@@ -33,6 +34,7 @@ __all__ = [
     "Completed",
     "Completing",
     "WorkloadPriorities",
+    "binds_at_once",
     "charge",
     "complete",
     "default_class",

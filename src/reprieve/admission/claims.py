@@ -6,7 +6,7 @@ pkg/controller/resourceclaim/controller.go. Those of a StatefulSet's replicas: `
 
 from collections.abc import Iterable
 
-from reprieve.objects import Document, raw, time_or_none
+from reprieve.objects import Document, raw, time_or_none, well_known
 
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 POD_CLAIM_NAME = "resource.kubernetes.io/pod-claim-name"
@@ -84,3 +84,41 @@ def needs_class(claim: Document) -> bool:
     """Whether a claim gets the default class: one that says `storageClassName: ""` wants none."""
     spec = raw.mapping(claim, "spec")
     return spec.get("storageClassName") is None and not spec.get("volumeName")
+
+
+def binds_at_once(storage_class: Document) -> bool:
+    """Whether a claim of the class gets a volume before any pod is scheduled, made by the provisioner."""
+    mode = storage_class.get("volumeBindingMode") or "Immediate"
+    return bool(mode == "Immediate" and storage_class.get("provisioner") != "kubernetes.io/no-provisioner")
+
+
+def bound(claim: Document) -> tuple[Document, Document]:
+    """A new claim with the volume that its class makes for it, and that volume, which every node can reach.
+
+    As the volume controller leaves them (pkg/controller/volume/persistentvolume/pv_controller.go:
+    provisionClaim, bind).
+    """
+    meta, spec = raw.mapping(claim, "metadata"), raw.mapping(claim, "spec")
+    namespace, name = meta.get("namespace") or "default", meta.get("name")
+    volume = f"pvc-{namespace}-{name}"
+    notes = {**(meta.get("annotations") or {}), well_known.BIND_COMPLETED: "yes"}
+    modes, size = spec.get("accessModes") or [], raw.at(spec, "resources", "requests", "storage", default="0")
+    made = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": volume},
+        "spec": {
+            "accessModes": modes,
+            "capacity": {"storage": size},
+            "claimRef": {"kind": "PersistentVolumeClaim", "namespace": namespace, "name": name},
+            "storageClassName": spec.get("storageClassName", ""),
+            **({"volumeMode": spec["volumeMode"]} if spec.get("volumeMode") else {}),
+        },
+        "status": {"phase": "Bound"},
+    }
+    return {
+        **claim,
+        "metadata": {**meta, "annotations": notes},
+        "spec": {**spec, "volumeName": volume},
+        "status": {"phase": "Bound", "accessModes": modes, "capacity": {"storage": size}},
+    }, made

@@ -12,7 +12,14 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from reprieve.admission import limit_ranges, resource_quotas, runtime_classes, sentences
-from reprieve.admission.claims import default_class, device_claim, ephemeral_claim, needs_class
+from reprieve.admission.claims import (
+    binds_at_once,
+    bound,
+    default_class,
+    device_claim,
+    ephemeral_claim,
+    needs_class,
+)
 from reprieve.admission.workload_priorities import WorkloadPriorities
 from reprieve.objects import (
     Document,
@@ -40,7 +47,7 @@ _GROUP = (well_known.SCHEDULING_API, "PodGroup")
 
 class Completed(NamedTuple):
     documents: list[Document | Source]
-    """The same documents in the same order, then the claims that were made."""
+    """The same documents in the same order, then the claims and volumes that were made."""
     refused: dict[Reference, str]
     """Pods that a server would not create, and why, in its words."""
     notes: list[str]
@@ -64,7 +71,8 @@ def complete(
     given = list(documents)
     completing = Completing([*map(document_of, given)], now, claims)
     found = [completing.completed(each) for each in given]
-    return Completed([*found, *completing.claims.values()], completing.refused, completing.notes())
+    made = (*completing.claims.values(), *completing.volumes.values())
+    return Completed([*found, *made], completing.refused, completing.notes())
 
 
 def is_new(pod: Document) -> bool:
@@ -88,6 +96,8 @@ class Completing:
         self, documents: Iterable[Document], now: datetime | None = None, claims: bool = False
     ) -> None:
         self.claims: dict[Reference, Document] = {}
+        self.volumes: dict[Reference, Document] = {}
+        """By the claim that each is made for."""
         self.refused: dict[Reference, str] = {}
         self._requests_given: dict[tuple[str, ...], list[str]] = {}
         self._classes_missing: dict[tuple[str, str], None] = {}
@@ -119,6 +129,9 @@ class Completing:
                 case ("", "PersistentVolumeClaim") | (well_known.DEVICE_API, "ResourceClaim"):
                     self._known.add(Reference.read(each))
         self._default_class = default_class(storage_classes)
+        self._immediate = {
+            raw.at(each, "metadata", "name") for each in storage_classes if binds_at_once(each)
+        }
         self._priorities = WorkloadPriorities.read(documents)
         if now is not None:
             self._quotas = {
@@ -134,6 +147,8 @@ class Completing:
         if self.refused:
             refused = [(str(ref), why) for ref, why in self.refused.items()]
             found.append(sentences.pods_are_refused(refused))
+        if self.volumes:
+            found.append(sentences.volumes_are_made([str(ref) for ref in self.volumes]))
         if self._templates_missing:
             found.append(sentences.claim_templates_are_missing([*self._templates_missing]))
         return found
@@ -240,9 +255,20 @@ class Completing:
         return workload
 
     def _with_class(self, claim: Document) -> Document:
-        if not self._default_class or not needs_class(claim):
+        if self._default_class and needs_class(claim):
+            claim = {**claim, "spec": {**raw.mapping(claim, "spec"), "storageClassName": self._default_class}}
+        return self._with_volume(claim)
+
+    def _with_volume(self, claim: Document) -> Document:
+        """A new claim of a class that does not wait for pods is bound before any pod is looked at. The status
+        of a claim that a server has stored says how far it is."""
+        spec = raw.mapping(claim, "spec")
+        is_stored = raw.at(claim, "metadata", "uid") or raw.at(claim, "status", "phase")
+        if is_stored or spec.get("volumeName") or spec.get("storageClassName") not in self._immediate:
             return claim
-        return {**claim, "spec": {**raw.mapping(claim, "spec"), "storageClassName": self._default_class}}
+        claim, volume = bound(claim)
+        self.volumes[Reference.read(claim)] = volume
+        return claim
 
     # -- claims --------------------------------------------------------------------------------------------
 
@@ -284,7 +310,7 @@ class Completing:
     def _add_claim(self, claim: Document) -> None:
         ref = Reference.read(claim)
         if ref not in self._known:
-            self.claims[ref] = claim
+            self.claims[ref] = self._with_volume(claim) if kind_key(claim) == _CLAIM else claim
 
 
 def _requests(pod: Document) -> list[Any]:

@@ -37,3 +37,9 @@ def claim_templates_are_missing(templates: Sequence[tuple[str, str]]) -> str:
     names = some([f"{template} ({pod})" for template, pod in templates], _NAMED)
     text = "claims are missing, for the templates to make them from are not among the objects"
     return f"Warning: {text}: {names}."
+
+
+def volumes_are_made(claims: Sequence[str]) -> str:
+    text = "gets its volume" if len(claims) == 1 else "get their volumes"
+    named, how = some(claims, _NAMED), "(volumeBindingMode Immediate), reachable from every node"
+    return f"Note: {named} {text} at once {how}."

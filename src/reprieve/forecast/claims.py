@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from reprieve.admission import binds_at_once
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
 from reprieve.forecast import sentences
@@ -70,7 +71,11 @@ class SchedulingWithClaims(Scheduling):
             key = f"{pod.key}-{volume.name}"
             if volume.ephemeral is not None and key in self._volumes and key not in self._claims:
                 meta = _meta(pod, f"{pod.name}-{volume.name}")
-                self._add(storage.PersistentVolumeClaim(metadata=meta, spec=self._volumes[key]))
+                claim = storage.PersistentVolumeClaim(metadata=meta, spec=self._volumes[key])
+                self._add(claim)
+                if self._binds_at_once(claim):
+                    ref = Reference.of("PersistentVolumeClaim", claim.key)
+                    self._bind_volume(BindClaim(claim=ref, volume="", version=""))
         known = {each.name for each in pod.status.resource_claim_statuses}
         made = []
         for each in pod.spec.resource_claims:
@@ -83,6 +88,13 @@ class SchedulingWithClaims(Scheduling):
         if made:
             statuses = (*pod.status.resource_claim_statuses, *made)
             self._change(pod, replace(pod, status=replace(pod.status, resource_claim_statuses=statuses)))
+
+    def _binds_at_once(self, claim: storage.PersistentVolumeClaim) -> bool:
+        """As `admission.binds_at_once` says of the class."""
+        found = self.core.cluster.storage.classes.get(claim.storage_class)
+        return found is not None and binds_at_once(
+            {"volumeBindingMode": found.volume_binding_mode, "provisioner": found.provisioner}
+        )
 
     # --- bound ----------------------------------------------------------------------------------------------
 

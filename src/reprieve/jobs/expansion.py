@@ -28,6 +28,7 @@ from reprieve.objects import (
     refuse_unread_version,
     unknown_names,
     well_known,
+    whole_pod,
 )
 
 _STORAGE = ("StorageClass", "PersistentVolume", "PersistentVolumeClaim")
@@ -140,7 +141,10 @@ def _check(pod_set: PodSet, job: Document) -> None:
     assert isinstance(view, Pod)
     path = f"{pod_set.path}.spec"
     stored = (job.get("metadata") or {}).get("uid")
-    for problem in (*countable(view.spec, path), *([] if stored else unknown_names(view.spec, path))):
+    for problem in (
+        *countable(view.spec, path),
+        *([] if stored else [*unknown_names(view.spec, path), *whole_pod(view.spec, path)]),
+    ):
         raise InvalidObject(problem.path, problem.value, problem.message, where)
 
 

@@ -195,7 +195,7 @@ from reprieve.objects.validation.annotations import CHECKED as CHECKED_ANNOTATIO
 from reprieve.objects.validation.annotations import HIGHEST_COST, is_run_time
 from reprieve.objects.validation.builtin import builtin_problems
 from reprieve.objects.validation.fleet import strays
-from reprieve.objects.validation.resources import countable, fractions, unknown_names
+from reprieve.objects.validation.resources import countable, fractions, unknown_names, whole_pod
 from reprieve.objects.validation.runnable import MOST_PODS, size_problems
 from reprieve.objects.yamlwriting import format_yaml
 
@@ -420,6 +420,7 @@ __all__ = [
     "volumes",
     "well_known",
     "whole_number",
+    "whole_pod",
     "with_condition",
     "without_nulls",
     "written",

@@ -32,6 +32,7 @@ from reprieve.objects import (
     outcomes,
     unknown_names,
     well_known,
+    whole_pod,
 )
 from reprieve.preemption import Plan, View, decide, groups_rule, with_lost_hours
 from reprieve.whatif import sentences
@@ -254,8 +255,8 @@ def check(each: Object) -> None:
     """Refuse what an API server would not store: impossible amounts, a gang that always fits."""
     if isinstance(each, Pod):
         # What a server has stored is taken as it is, though nobody counts such names.
-        names = [] if each.metadata.uid else unknown_names(each.spec)
-        for problem in (*countable(each.spec), *names):
+        new = [] if each.metadata.uid else [*unknown_names(each.spec), *whole_pod(each.spec)]
+        for problem in (*countable(each.spec), *new):
             raise InvalidObject(problem.path, problem.value, problem.message, f"Pod/{each.key}")
     gang = each.spec.scheduling_policy.gang if isinstance(each, PodGroup) else None
     if gang is not None and gang.min_count < 1:

@@ -285,11 +285,17 @@ class Owners:
         if not waits_for_quota(group):
             return
         asker = self._asker(_group_id(group.key))
-        asker.group = None if change.type == "DELETED" else group
-        gone = asker.group is None  # its pods may still be there
+        gone = change.type == "DELETED"
+        pods = [*asker.pods.values()]  # they may have come before it, and may still be there after it
+        if asker.group is None and not gone:
+            for pod in pods:
+                self._crew_changed(pod, gone=True)
+        asker.group = None if gone else group
         names = () if gone else (f"{group.namespace}/{group_name(group)}",)
         named = bool(prebuilt_workload(group.metadata))
         self._put(asker, "" if gone else group.metadata.uid, names, takes_any=not named)
+        for pod in pods if gone else ():
+            self._crew_changed(pod, gone=False)
 
     def pod_changed(self, change: Change) -> None:
         pod: Pod = change.new
@@ -301,14 +307,7 @@ class Owners:
                 self._touch_asker(group)
             elif not group.pods:
                 del self._askers[group.id]
-        if (id := self._crew_of(pod)) is not None:
-            crew = self._asker(id)
-            _keep(crew.pods, pod, gone)
-            if crew.job is not None:
-                self._put(crew, crew.uid, crew.names, crew.takes_any)
-            else:
-                alone = not _asks_with_others(pod)
-                self._put(crew, pod.metadata.uid if alone else "", (f"{id.namespace}/{id.name}",), alone)
+        self._crew_changed(pod, gone)
         ended = gone or pod.status.phase in well_known.TERMINAL_PHASES
         for mark in self._marks_of(pod):
             _keep(self._pods_of_jobs.setdefault(mark, {}), pod, ended)
@@ -317,6 +316,18 @@ class Owners:
             job = self._askers.get(self._followed.get(mark, _NO_ONE))
             if job is not None:
                 self._touch_asker(job)
+
+    def _crew_changed(self, pod: Pod, gone: bool) -> None:
+        """A pod that asks for itself, or with others of its label, came, changed or went."""
+        if (id := self._crew_of(pod)) is None:
+            return
+        crew = self._asker(id)
+        _keep(crew.pods, pod, gone)
+        if crew.job is not None:
+            self._put(crew, crew.uid, crew.names, crew.takes_any)
+        else:
+            alone = not _asks_with_others(pod)
+            self._put(crew, pod.metadata.uid if alone else "", (f"{id.namespace}/{id.name}",), alone)
 
     def _crew_of(self, pod: Pod) -> OwnerId | None:
         """What a pod asks as: by itself, or with others of its label; None if it does not."""

@@ -63,6 +63,11 @@ def countable(spec: PodSpec, path: str = "spec") -> list[Problem]:
     return list(pod_amounts(At(msgspec.to_builtins(spec), path)))
 
 
+def whole_pod(spec: PodSpec, path: str = "spec") -> list[Problem]:
+    """What a typed view states for the whole pod and its containers exceed."""
+    return list(_whole_pod(At(msgspec.to_builtins(spec), path))) if spec.resources is not None else []
+
+
 def fractions(spec: PodSpec, path: str = "spec") -> list[Problem]:
     """Of `countable` only what is handed out in whole ones: nobody else would notice half a device."""
     if not countable(spec, path):
