@@ -1,8 +1,8 @@
 """python -m tools.parity --worlds 1000 --live 50: do all commands give one answer, and does it come true?
 
 Draws small clusters with one manifest (`tests/one_answer/worlds.py`). Each is put to plan, when, admit,
-explain and the library; some also to a cluster that runs, where the manifest is applied. `--folder` asks about
-the manifests of a folder in place of drawn ones. Prints every difference; exit code 1 if there is any.
+explain and the library; some also to a cluster that runs, where the manifest is applied. `--folder` asks
+about the manifests of a folder in place of drawn ones. Prints every difference; exit code 1 if there is any.
 """
 
 import argparse
@@ -86,9 +86,8 @@ def main(options: argparse.Namespace) -> int:
     questions = given_in(options.folder) if options.folder else drawn(options.seed, options.worlds, kinds)
     commands = compare_commands(questions)
     live = compare_live(options.seed, options.live)
-    print(
-        f"{commands.asked} questions to plan, when, admit, explain and the library: {commands.differing} differ"
-    )
+    doors = "plan, when, admit, explain and the library"
+    print(f"{commands.asked} questions to {doors}: {commands.differing} differ")
     if kinds:
         print("kinds: " + ", ".join(f"{kind} {number}" for kind, number in kinds.most_common()))
     print(f"{live.asked} worlds on a cluster that runs: {live.differing} differ from their plan")

@@ -95,7 +95,7 @@ def _differences(path: Path, documents: Sequence[Document], target: str) -> Iter
     plan, when = planned(path, target), forecast(path, target)
     if (plan.verdict, plan.victims) != (when.verdict, when.victims):
         yield f"plan: {plan[:3]}; when: {when[:3]}"
-    if plan.verdict == INVALID:
+    if INVALID in (plan.verdict, when.verdict):
         return
     quota = admitted(path, target)
     if (plan.whole and quota in ("some", "none")) or (plan.verdict == PARTLY and quota == "none"):

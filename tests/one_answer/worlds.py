@@ -146,7 +146,7 @@ def _namespace_rules(drawing: _Drawing) -> list[Document]:
                 "apiVersion": "storage.k8s.io/v1",
                 "kind": "StorageClass",
                 "metadata": {"name": "disk", "annotations": default},
-                "provisioner": "csi.example.com",
+                "provisioner": "reprieve.dev/fake",
                 "volumeBindingMode": drawing.choices.one_of(("WaitForFirstConsumer", "Immediate")),
             }
         )

@@ -89,7 +89,7 @@ def needs_class(claim: Document) -> bool:
 def binds_at_once(storage_class: Document) -> bool:
     """Whether a claim of the class gets a volume before any pod is scheduled, made by the provisioner."""
     mode = storage_class.get("volumeBindingMode") or "Immediate"
-    return bool(mode == "Immediate" and storage_class.get("provisioner") != "kubernetes.io/no-provisioner")
+    return bool(mode == "Immediate" and storage_class.get("provisioner") != well_known.NO_PROVISIONER)
 
 
 def bound(claim: Document) -> tuple[Document, Document]:

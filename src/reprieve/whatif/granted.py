@@ -53,7 +53,7 @@ class Grant(NamedTuple):
     @property
     def sentences(self) -> list[str]:
         """For a plan of nodes: what its target gets, and from which flavors."""
-        with_flavors = [each for each in self.shares if each.flavors]
+        with_flavors = [each for each in self.shares if any(each.flavors.values())]
         given = [sentences.gets_quota(each.cluster_queue, each.flavors) for each in with_flavors]
         smaller = [sentences.starts_smaller(len(self.left_out))] if self.left_out else []
         return [*dict.fromkeys(given), *smaller, *self.notes]
