@@ -107,8 +107,7 @@ def command(
         print_answer(plan.to_dict(), output, lambda screen: _render_fleet(screen, plan, everything))
         raise SystemExit(YES if plan.chosen is not None else NO)
     if asks_cluster(filenames, kubeconfig, context):
-        quota = any(target.kind == "Workload" for target in targets)
-        documents = _with_jobs(submitted, targets, kubeconfig, context, configuration, quota=quota)
+        documents = _with_jobs(submitted, targets, kubeconfig, context, configuration)
     answered = _compare if compare else _plan
     raise SystemExit(answered(_Question(documents, targets, configuration, now, output, everything)))
 
@@ -133,16 +132,18 @@ def _with_jobs(
     kubeconfig: str | None,
     context: str | None,
     config: "Configuration",
-    *,
-    quota: bool,
 ) -> Sequence[Document | Source]:
     """The cluster with the jobs that are asked about and were not given; no plan looks at other jobs."""
+    from reprieve.jobs import names_queue
     from reprieve.objects import descendants
 
     given, table = {Reference.read(each.document) for each in submitted}, config.job_kinds()
     wanted = {each for each in targets if each not in given}
     kinds = {(row.group, row.kind): row for each in wanted for row in table.below(each.kind)}
-    found = on_cluster(submitted, kubeconfig, context, quota=quota, jobs=[*kinds.values()])
+    quota = any(each.kind == "Workload" for each in targets)
+    quota = quota or any(names_queue(each.document, table) for each in submitted)
+    nodes = any(each.kind != "Workload" for each in targets)
+    found = on_cluster(submitted, kubeconfig, context, nodes=nodes, quota=quota, jobs=[*kinds.values()])
     ours = descendants(map(document_of, found), wanted) if kinds else wanted
     return [
         each

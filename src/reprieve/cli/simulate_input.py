@@ -108,7 +108,9 @@ def _documents(options: Mapping[str, Any]) -> Sequence[Document | Source]:
     kubeconfig, context = options["kubeconfig"], options["context"]
     if kubeconfig is None and context is None:
         return manifests
-    parts = [on_cluster(manifests, kubeconfig, context, quota=quota) for quota in (False, True)]
+    parts = [
+        on_cluster(manifests, kubeconfig, context, nodes=not quota, quota=quota) for quota in (False, True)
+    ]
     found: dict[tuple[str, ...], Document | Source] = {}
     for each in (each for part in parts for each in part):
         document = each.document if isinstance(each, Source) else each

@@ -114,7 +114,7 @@ def gather(
     submitted = read_manifests(filenames)
     if not asks_cluster(filenames, kubeconfig, context):
         return submitted
-    return on_cluster(submitted, kubeconfig, context, quota=quota)
+    return on_cluster(submitted, kubeconfig, context, nodes=not quota, quota=quota)
 
 
 def on_cluster(
@@ -122,10 +122,12 @@ def on_cluster(
     kubeconfig: str | None,
     context: str | None,
     *,
-    quota: bool,
+    nodes: bool = False,
+    quota: bool = False,
     jobs: "Sequence[JobKind]" = (),
 ) -> Sequence[Document | Source]:
-    """The cluster as it is, with what was submitted on top; `jobs`: kinds of jobs that are read, too."""
+    """The cluster as it is, with what was submitted on top. `nodes`, `quota`: what is to be decided about;
+    `jobs`: kinds of jobs that are read, too."""
     from reprieve.kube import (
         ADMISSION_KINDS,
         CLAIM_TEMPLATES,
@@ -137,7 +139,7 @@ def on_cluster(
     from reprieve.whatif import NODE_KINDS
     from reprieve.whatif import QUOTA_KINDS as WORKLOAD_KINDS
 
-    used = WORKLOAD_KINDS if quota else NODE_KINDS
+    used = (NODE_KINDS if nodes else frozenset()) | (WORKLOAD_KINDS if quota else frozenset())
     read = dict.fromkeys((*SCHEDULER_KINDS, *QUOTA_KINDS, *ADMISSION_KINDS, WORKLOADS, CLAIM_TEMPLATES))
     kinds = [each for each in read if (each.group, each.kind) in used]
     known = {(each.group, each.kind) for each in kinds}

@@ -47,7 +47,7 @@ from reprieve.objects import (
     well_known,
 )
 from reprieve.records import Run
-from reprieve.whatif import BOTH, complete, refuse_missing_classes, take_notes
+from reprieve.whatif import BOTH, check_target, complete, take_notes
 
 _TEMPLATES = (well_known.SCHEDULING_API, "Workload")
 """Of the same name as what waits for quota, and something else."""
@@ -100,7 +100,7 @@ def gather(
     )
     for target in wanted:
         if target in population.expansions or target.kind in ("Pod", "PodGroup"):
-            refuse_missing_classes(target, documents, population.expansions.get(target))
+            check_target(target, documents, population.expansions.get(target))
     return situation
 
 

@@ -146,6 +146,11 @@ def one_run(document: Document, kinds: JobKinds) -> Document | None:
     }
 
 
+def names_queue(document: Document, kinds: JobKinds) -> bool:
+    """Whether a job, pod or group asks a queue for quota, by itself or with what it makes."""
+    return bool(queue_of(one_run(document, kinds) or document))
+
+
 def group_workload(group: PodGroup, pods: Sequence[Pod], api_version: str = "") -> Document:
     """The Workload of a PodGroup with these pods."""
     owner = msgspec.to_builtins(group)

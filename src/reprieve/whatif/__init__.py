@@ -50,6 +50,7 @@ __all__ = [
     "Notes",
     "Reading",
     "admit",
+    "check_target",
     "compare",
     "complete",
     "does_not_start",
@@ -60,7 +61,6 @@ __all__ = [
     "plan",
     "plan_everything",
     "plan_fleet",
-    "refuse_missing_classes",
     "starts_smaller",
     "take_notes",
     "targets",
@@ -223,11 +223,11 @@ def admit(
     return admit_all(objects_in(objects), Configuration.load(config), _moment(now), max_cycles, deletions)
 
 
-def refuse_missing_classes(for_: Reference, objects: Objects, expansion: "Expansion | None" = None) -> None:
-    """An error for the target of a question: without its class its priority would be a guess."""
-    from reprieve.whatif.pods import refuse_missing_classes
+def check_target(for_: Reference, objects: Objects, expansion: "Expansion | None" = None) -> None:
+    """An error for a target that no API server would store: impossible amounts, an unknown class."""
+    from reprieve.whatif.pods import check_target
 
-    refuse_missing_classes(for_, objects, expansion)
+    check_target(for_, objects, expansion)
 
 
 def grant(

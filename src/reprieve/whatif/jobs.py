@@ -38,10 +38,10 @@ from reprieve.whatif.group_kinds import with_group_kinds
 from reprieve.whatif.notes import BOTH, NODES, take_notes, waits_for_quota
 from reprieve.whatif.owners import with_owners
 from reprieve.whatif.pods import (
+    check_target,
     cluster_of,
     completed_objects,
     keep_nominations,
-    refuse_missing_classes,
     refuse_old_links,
     refuse_unknown_class,
     with_templates,
@@ -106,7 +106,7 @@ def plan_job(
         strange = dict.fromkeys([*notes.unknown, *_unknown_fields(source, expansion)])
         notes = notes._replace(unknown=[*strange])
     refuse_old_links(pod for pods in expansion.pods.values() for pod in pods)
-    refuse_missing_classes(for_, documents, expansion)
+    check_target(for_, documents, expansion)
     granted = grant(documents, expanded, for_, expansion.pods, config, now)
     completed = completed_objects(expanded if granted is None else granted.documents, missing, now)
     own = {id(pod) for pods in expansion.pods.values() for pod in pods}

@@ -25,6 +25,7 @@ from reprieve.objects import (
     Source,
     countable,
     decode_all,
+    decode_as,
     document_of,
     from_template,
     group_key,
@@ -64,7 +65,7 @@ def plan_unit(
     notes = take_notes(documents, BOTH if any(map(queue_of, mine)) else NODES)
     pods = [each for each in mine if each.get("kind") == "Pod"]
     refuse_old_links(pods)
-    refuse_missing_classes(for_, documents)
+    check_target(for_, documents)
     granted = grant(documents, documents, for_, {"main": pods}, config, now)
     told = (*missing, *notes.sentences)
     if granted is not None and (why := granted.refusal):
@@ -270,18 +271,23 @@ def refuse_unknown_class(cluster: Cluster, for_: Reference) -> None:
         raise _no_priority_class(found, cluster.priorities.number_of, for_)
 
 
-def refuse_missing_classes(
+def check_target(
     for_: Reference, objects: Iterable[Document | Source], expansion: Expansion | None = None
 ) -> None:
-    """The same before anything is decided: without its class quota and the API server would refuse it.
+    """Refuse a target that no API server would store, before anything is decided about it: amounts that are
+    impossible, a priority class that does not exist.
 
-    `expansion`: of a job. What a server has stored has its priority.
+    `expansion`: of a job, which has checked its amounts. What a server has stored has its priority.
     """
     documents = [*map(document_of, objects)]
     if expansion is not None:
         named = [(name, expansion.class_path(name)) for name in expansion.class_names()]
     else:
-        specs = [each.get("spec") or {} for each in documents if Reference.read(each) == for_]
+        mine = [each for each in documents if _is_of(each, for_)]
+        for each in mine:
+            if each.get("kind") == "Pod":
+                check(decode_as(each, Pod))
+        specs = [each.get("spec") or {} for each in mine if Reference.read(each) == for_]
         names = (each.get("priorityClassName") for each in specs if each.get("priority") is None)
         named = [(name, "spec.priorityClassName") for name in names if name]
     known = [Reference.read(each).name for each in documents if kind_key(each) == _PRIORITY_CLASS]
