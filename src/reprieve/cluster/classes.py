@@ -241,7 +241,7 @@ class ClassTable:
 
 
 def _described(pod: Pod) -> tuple[object, ...]:
-    """All that a class depends on: first namespace and labels, with its controller, then what makes its shape."""
+    """All that a class depends on: first namespace, labels and controller, then what makes its shape."""
     meta, spec, status = pod.metadata, pod.spec, pod.status
     resize = find_condition(status.conditions, well_known.POD_RESIZE_PENDING) if status.conditions else None
     controller = _controller(pod) if meta.owner_references else None

@@ -5,13 +5,13 @@ many old ones stay as `revisionHistoryLimit` says. A paused Deployment is scaled
 from `rollout`, the conditions from `rollout_status`.
 """
 
-import hashlib
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 import msgspec
 
+from reprieve.jobs import HASH_LABEL, template_hash
 from reprieve.objects import Document, matches
 from reprieve.server.api import Api
 from reprieve.server.controllers import rollout, rollout_status
@@ -23,7 +23,6 @@ from reprieve.server.controllers.rollout import DESIRED, MOST, REVISION, Limits,
 from reprieve.server.errors import ApiError
 from reprieve.server.storage import Change
 
-HASH_LABEL = "pod-template-hash"
 HISTORY = "deployment.kubernetes.io/revision-history"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _OWN_ANNOTATIONS = (REVISION, DESIRED, MOST, HISTORY, LAST_APPLIED, "deprecated.deployment.rollback.to")
@@ -324,7 +323,8 @@ def _with_revision(history: str, number: int) -> str:
 
 def _new_set(deployment: Document, old: list[Document]) -> Document:
     spec, meta, limits = deployment["spec"], deployment["metadata"], limits_of(deployment)
-    mark = _template_hash(deployment)
+    collisions = (deployment.get("status") or {}).get("collisionCount")
+    mark = template_hash(spec.get("template") or {}, str(collisions or ""))
     template = msgspec.json.decode(msgspec.json.encode(spec["template"]))
     labels = template.setdefault("metadata", {}).setdefault("labels", {})
     labels[HASH_LABEL] = mark
@@ -349,9 +349,3 @@ def _new_set(deployment: Document, old: list[Document]) -> Document:
             "template": template,
         },
     }
-
-
-def _template_hash(deployment: Document) -> str:
-    encoded = msgspec.json.encode(deployment["spec"].get("template") or {}, order="sorted")
-    collisions = (deployment.get("status") or {}).get("collisionCount")
-    return hashlib.sha256(encoded + str(collisions or "").encode()).hexdigest()[:10]
