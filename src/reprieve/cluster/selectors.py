@@ -19,11 +19,17 @@ class SelectorTable:
         """By namespace: selectors of classes, as long as nothing there changes."""
 
     def set(self, obj: selecting.Service | selecting.Controller) -> None:
+        """Most changes of a controller are of its status: what was found stays."""
         if isinstance(obj, selecting.Service):
-            self._services.setdefault(obj.namespace, {})[obj.name] = obj.spec.selector
+            services = self._services.setdefault(obj.namespace, {})
+            changed = services.get(obj.name) != obj.spec.selector
+            services[obj.name] = obj.spec.selector
         else:
-            self._controllers[type(obj).__name__, obj.key] = obj.spec.selector
-        self._found.pop(obj.namespace, None)
+            key = type(obj).__name__, obj.key
+            changed = self._controllers.get(key) != obj.spec.selector
+            self._controllers[key] = obj.spec.selector
+        if changed:
+            self._found.pop(obj.namespace, None)
 
     def remove(self, kind: type[Object], key: str) -> bool:
         """Whether it is of a kind that selects pods."""
