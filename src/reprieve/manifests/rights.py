@@ -127,6 +127,7 @@ DASHBOARD = (
     _rule("node.k8s.io", ["RuntimeClass"], "list"),
     _rule("", ["PersistentVolume", "PersistentVolumeClaim"], "list"),
     _rule("policy", ["PodDisruptionBudget"], "list"),
+    *(_rule(group, kinds, "list") for group, kinds in SPREAD_BY.items()),
     _rule(STORAGE, STORAGE_KINDS, "list"),
     _rule(
         DEVICES,
