@@ -229,8 +229,10 @@ def spread_scores(cluster: Cluster, cls: PodClass, slots: Rows) -> Ints | None:
     judged: Mask = complete[slots] if need_all else np.ones(len(slots), dtype=np.bool_)
     raw = np.zeros(len(slots), dtype=np.float64)
     for number, (rule, ids) in enumerate(zip(rules, columns, strict=True)):
+        if not number or cls.has_spread:  # both defaults count the same pods
+            on_node = _on_nodes(cluster, cls, rule, number)
         counts, size = _soft_counts(
-            cluster, cls, rule, number, ids, slots[judged], complete if need_all else None
+            cluster, cls, rule, on_node, ids, slots[judged], complete if need_all else None
         )
         here = ids[slots]
         raw += np.where(here >= 0, counts[slots] * math.log(size + 2) + (rule.max_skew - 1), 0.0)
@@ -241,10 +243,10 @@ def spread_scores(cluster: Cluster, cls: PodClass, slots: Rows) -> Ints | None:
     return np.where(judged, final, 0)
 
 
-def _soft_counts(
-    cluster: Cluster, cls: PodClass, rule: Spread, number: int, ids: Rows, judged: Rows, complete: Mask | None
-) -> tuple[Ints, int]:
-    """For each node, how many matching pods its domain holds; and how many domains there are."""
+def _on_nodes(cluster: Cluster, cls: PodClass, rule: Spread, number: int) -> Ints:
+    """How many matching pods each node holds."""
+    if not rule.counts_pods:
+        return np.zeros(cluster.nodes.slots, dtype=np.int64)
     if cls.has_spread:
         table = _matching(cluster, cls, rule, ("soft", cls.id, number))
     else:
@@ -253,11 +255,19 @@ def _soft_counts(
             ("by default", cls.namespace, msgspec.json.encode(rule.selector)),
             lambda other: other.namespace == cls.namespace and matches(rule.selector, other.labels),
         )
-    on_node = (
-        weights_by_node(cluster, table, terminating=False)
-        if rule.counts_pods
-        else np.zeros(cluster.nodes.slots, dtype=np.int64)
-    )
+    return weights_by_node(cluster, table, terminating=False)
+
+
+def _soft_counts(
+    cluster: Cluster,
+    cls: PodClass,
+    rule: Spread,
+    on_node: Ints,
+    ids: Rows,
+    judged: Rows,
+    complete: Mask | None,
+) -> tuple[Ints, int]:
+    """For each node, how many matching pods its domain holds; and how many domains there are."""
     if rule.key == well_known.HOSTNAME_LABEL:
         return on_node, len(judged)
     domains = set(ids[judged].tolist())
