@@ -232,4 +232,4 @@ def test_devices_count_before_the_first_decision_says_so() -> None:
     cluster = cluster_of(node("n"), pod_group("g"), waiting, made)
     found = device_filter(cluster, cluster.pods.row_of["default/a"])
     assert found is not None
-    assert (found.claims, found.refusal) == (("default/c",), "")
+    assert (found.claims, found.refusal) == (("default/c",), None)

@@ -10,8 +10,16 @@ import pytest
 
 import reprieve
 from reprieve.config import Configuration
-from reprieve.jobs import JobKinds, expand, job_workloads, pod_sets, template_problems, workload_name
-from reprieve.objects import InvalidObject, decode_all, read_documents
+from reprieve.jobs import (
+    HASH_LABEL,
+    JobKinds,
+    expand,
+    job_workloads,
+    pod_sets,
+    template_problems,
+    workload_name,
+)
+from reprieve.objects import InvalidObject, decode, decode_all, matches, read_documents
 from reprieve.whatif import sentences, targets
 from tests import builders, kinds_table
 from tests.kinds_table import show
@@ -66,7 +74,23 @@ def test_a_job_is_expanded_to_the_pods_that_its_controller_makes(name: str) -> N
     pods = [pod for each in expansion.pods.values() for pod in each]
     assert [pod["metadata"]["name"] for pod in pods] == PODS[name]
     assert {pod["metadata"]["namespace"] for pod in pods} == {"ml"}
-    assert {pod["metadata"]["ownerReferences"][0]["kind"] for pod in pods} == {written(name)["kind"]}
+    owner = expansion.between or written(name)
+    assert {pod["metadata"]["ownerReferences"][0]["kind"] for pod in pods} == {owner["kind"]}
+
+
+def test_the_pods_of_a_deployment_are_those_of_its_replica_set() -> None:
+    expansion = expand(written("deployment"), KINDS)
+    made = expansion.between
+    assert made is not None
+    assert made in expansion.documents
+    assert made["metadata"]["ownerReferences"][0]["name"] == expansion.job.name
+    selector = decode(made).spec.selector  # type: ignore[attr-defined]
+    pods = [pod["metadata"] for each in expansion.pods.values() for pod in each]
+    assert all(matches(selector, meta["labels"]) for meta in pods)
+    assert {meta["ownerReferences"][0]["name"] for meta in pods} == {made["metadata"]["name"]}
+    assert selector.match_labels.keys() - written("deployment")["spec"]["selector"]["matchLabels"].keys() == {
+        HASH_LABEL
+    }
 
 
 @pytest.mark.parametrize("name", PODS)

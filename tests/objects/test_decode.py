@@ -218,11 +218,11 @@ def test_kueue_v1beta1_becomes_v1beta2() -> None:
 
 def test_decode_all_takes_lists_apart_skips_foreign_kinds_and_says_where_an_error_is() -> None:
     skipped: list[str] = []
-    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}}
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
     pods = {"apiVersion": "v1", "kind": "PodList", "items": [{"metadata": {"name": "a"}}]}
-    views = decode_all([pods, {"kind": "List", "items": [service, sample("Node")]}], skipped=skipped)
+    views = decode_all([pods, {"kind": "List", "items": [secret, sample("Node")]}], skipped=skipped)
     assert [view.name for view in views] == ["a", "node-1"]
-    assert skipped == ["v1 Service"]
+    assert skipped == ["v1 Secret"]
     broken = edited(sample("Pod"), "spec.priority", "x")
     with pytest.raises(InvalidObject, match=r"^f.yaml:3: spec.priority: expected"):
         decode_all([Source("f.yaml", "3", broken)])

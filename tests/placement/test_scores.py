@@ -180,30 +180,30 @@ def test_system_default_spreading_counts_what_a_service_selects() -> None:
         pod("z", on="b1", labels={"app": "s"}),
         pod("p", labels={"app": "s"}),
     )
-    from reprieve.objects.meta import LabelSelector
     from reprieve.placement.spread import spread_scores
 
     slots = np.arange(3, dtype=np.int32)
     cls = cluster.class_of(cluster.pods.row_of["a/p"])
     assert spread_scores(cluster, cls, slots) is None
-    cluster.set_owner("Service", "a", "s", LabelSelector(match_labels={"app": "s"}))
+    cluster.set(decode(builders.document("Service", "s", "a", spec={"selector": {"app": "s"}})))
     found = spread_scores(cluster, cls, slots)
     assert found is not None
     assert found.tolist() == [83, 100, 58]
 
 
 def test_the_end_to_end_example_of_the_specification() -> None:
-    from reprieve.objects.meta import LabelSelector
-
     zone = {"topology.kubernetes.io/zone": "z"}
     cluster = cluster_of(
         node("a", labels=zone),
         node("b", labels=zone),
         pod("one", on="a", cpu="500m", memory="1Gi", labels={"app": "r"}),
         pod("other", on="b", cpu="2", memory="1Gi"),
-        pod("p", cpu="500m", memory="1Gi", labels={"app": "r"}),
     )
-    cluster.set_owner("ReplicaSet", "a", "r", LabelSelector(match_labels={"app": "r"}))
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "controller": True}
+    owned = pod("p", cpu="500m", memory="1Gi", labels={"app": "r"}, metadata={"ownerReferences": [owner]})
+    cluster.set(decode(owned))
+    selector = {"matchLabels": {"app": "r"}}
+    cluster.set(decode(builders.document("ReplicaSet", "r", "a", spec={"selector": selector})))
     slot = place(PodFilters(cluster, cluster.pods.row_of["a/p"]))
     assert slot is not None
     assert cluster.nodes.names[slot] == "b"

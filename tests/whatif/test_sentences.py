@@ -86,6 +86,7 @@ ROWS = [
         sentences.gets_quota("cq", {"main": {"cpu": "a", "memory": "a"}, "w": {"cpu": "b"}}),
         "Quota: ClusterQueue cq gives cpu, memory from flavor a; cpu from flavor b.",
     ),
+    (sentences.preempts_for_quota(["ml/a", "ml/b"]), "Quota: preempted for it: ml/a, ml/b."),
     (
         sentences.starts_smaller(2),
         "Note: it starts without 2 pods: there is quota for fewer, which it allows.",

@@ -108,16 +108,7 @@ def _documents(options: Mapping[str, Any]) -> Sequence[Document | Source]:
     kubeconfig, context = options["kubeconfig"], options["context"]
     if kubeconfig is None and context is None:
         return manifests
-    parts = [
-        on_cluster(manifests, kubeconfig, context, nodes=not quota, quota=quota) for quota in (False, True)
-    ]
-    found: dict[tuple[str, ...], Document | Source] = {}
-    for each in (each for part in parts for each in part):
-        document = each.document if isinstance(each, Source) else each
-        meta = document.get("metadata") or {}
-        key = (document.get("apiVersion", ""), document.get("kind", ""), meta.get("namespace", ""))
-        found[*key, meta.get("name", "")] = each
-    return list(found.values())
+    return on_cluster(manifests, kubeconfig, context, nodes=True, quota=True)
 
 
 def _jobs(

@@ -22,6 +22,7 @@ from reprieve.objects import (
     granted_statuses,
     nonzero_requests,
     pod_requests,
+    selecting,
     well_known,
 )
 
@@ -43,6 +44,7 @@ class PodClass:
         "affinity",
         "anti_affinity",
         "container_count",
+        "controller",
         "filled",
         "has_spread",
         "id",
@@ -70,9 +72,11 @@ class PodClass:
         self.id = id
         self.key = key
         self.shape: bytes = shape if like is None else like.shape
-        """Equal for classes that differ only in labels and namespace."""
+        """Equal for classes that differ only in labels, namespace and controller."""
         self.namespace = namespace
         self.labels: Mapping[str, str] = labels
+        self.controller: tuple[str, str] | None = _controller(pod)
+        """Kind and name, of those whose pods are spread by default."""
         self.spec: PodSpec = spec
         self.requests: dict[str, int] = _requests(pod) if like is None else like.requests
         self.filled: tuple[int, int] = (
@@ -237,12 +241,13 @@ class ClassTable:
 
 
 def _described(pod: Pod) -> tuple[object, ...]:
-    """All that a class depends on: first namespace and labels, then what makes its shape."""
+    """All that a class depends on: first namespace, labels and controller, then what makes its shape."""
     meta, spec, status = pod.metadata, pod.spec, pod.status
     resize = find_condition(status.conditions, well_known.POD_RESIZE_PENDING) if status.conditions else None
+    controller = _controller(pod) if meta.owner_references else None
     return (
         meta.namespace,
-        meta.labels,
+        meta.labels if controller is None else (meta.labels, controller),
         spec.containers,
         spec.init_containers,
         spec.resources,
@@ -256,6 +261,14 @@ def _described(pod: Pod) -> tuple[object, ...]:
         status.allocated_resources,
         resize.reason if resize is not None else "",
     )
+
+
+def _controller(pod: Pod) -> tuple[str, str] | None:
+    """Its kind and name, if default spreading counts its pods. Other owners tell no classes apart."""
+    for each in pod.metadata.owner_references:
+        if each.controller:
+            return (each.kind, each.name) if (each.api_version, each.kind) in selecting.SPREADS_BY else None
+    return None
 
 
 def _requests(pod: Pod) -> dict[str, int]:

@@ -8,7 +8,6 @@ from reprieve.cluster.priorities import resolve
 from reprieve.cluster.supposed import Supposed
 from reprieve.objects import (
     CompositePodGroup,
-    LabelSelector,
     Namespace,
     Node,
     Object,
@@ -16,6 +15,7 @@ from reprieve.objects import (
     PodDisruptionBudget,
     PodGroup,
     PriorityClass,
+    selecting,
     storage,
 )
 
@@ -46,6 +46,8 @@ class Observed(Supposed):
             case Namespace():
                 self.namespaces[obj.name] = obj.metadata.labels
                 self.caches.clear()
+            case _ if isinstance(obj, selecting.SELECTING_KINDS):
+                self.selectors.set(obj)
             case _ if self.devices.set(obj):
                 self._forget_derived()
             case _ if isinstance(obj, storage.STORAGE_KINDS):
@@ -76,6 +78,8 @@ class Observed(Supposed):
         elif kind is Namespace:
             self.namespaces.pop(key, None)
             self.caches.clear()
+        elif self.selectors.remove(kind, key):
+            return
         elif self.devices.remove(kind, key):
             self._forget_derived()
         else:
@@ -99,11 +103,7 @@ class Observed(Supposed):
         self.caches.clear()
         self.lasting.clear()
         self.budgets.forget()
-
-    def set_owner(self, kind: str, namespace: str, name: str, selector: LabelSelector) -> None:
-        """The pods that a service or controller selects; only default spreading reads it."""
-        self.owners[kind, namespace, name] = selector
-        self.caches.clear()
+        self.selectors.forget()
 
     def assume(self, key: str, node: str) -> None:
         """The scheduler binds a waiting pod: it counts on the node from now on."""

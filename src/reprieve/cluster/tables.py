@@ -13,9 +13,9 @@ from reprieve.cluster.nodes import NodeTable
 from reprieve.cluster.pods import PodTable
 from reprieve.cluster.priorities import PriorityTable
 from reprieve.cluster.ranking import Ranking
+from reprieve.cluster.selectors import SelectorTable
 from reprieve.cluster.storage import StorageTable
 from reprieve.cluster.usage import Usage
-from reprieve.objects import LabelSelector
 
 Undo = tuple[Any, ...]
 
@@ -43,8 +43,7 @@ class Tables:
         self.ports = self._usage.ports
         self.touched = self._usage.touched
         self.namespaces: dict[str, dict[str, str]] = {}
-        self.owners: dict[tuple[str, str, str], LabelSelector] = {}
-        """Selectors of services and controllers by (kind, namespace, name): default spreading reads them."""
+        self.selectors = SelectorTable()
         self.residents: list[dict[int, None]] = []
         """Observed pods of each node slot, in order of arrival."""
         self.nominated: dict[str, dict[int, None]] = {}

@@ -66,10 +66,10 @@ async def cluster_with_owners(client: Client, target: str, notes: list[str]) -> 
 
 
 async def _readable(client: Client, wanted: Iterable[Resource]) -> tuple[list[bytes], list[str]]:
-    """What may be read of these, and what may not."""
+    """What may be read of these, and what may not; what decisions read has been read."""
     found: list[bytes] = []
     hidden: list[str] = []
-    for each in wanted:
+    for each in (one for one in wanted if one not in SCHEDULER_KINDS):
         try:
             found += await client.dump_all([each])
         except ApiError as error:

@@ -53,7 +53,7 @@ async def _jobs(
     client: Client, target: Reference, not_shown: list[str], *, everywhere: bool
 ) -> list[Document]:
     """What creates pods: those of the target; if somebody can look ahead, everybody's: how long they run."""
-    own = owner_resources(target.kind)
+    own = [each for each in owner_resources(target.kind) if each not in SCHEDULER_KINDS]
     found: list[Document] = []
     hidden: list[str] = []
     for resource in _all_jobs(own) if everywhere else own:
@@ -71,9 +71,10 @@ async def _jobs(
 
 
 def _all_jobs(own: Iterable[Resource]) -> list[Resource]:
-    """Those that forecasts read, and those of the target; each once, however it is described."""
+    """Those that forecasts read, and those of the target; each once, however it is described, and none that
+    decisions read anyway."""
     found = (*job_resources(JobKinds()), WORKLOADS, *own)
-    return [*{(each.group, each.plural): each for each in found}.values()]
+    return [*{(each.group, each.plural): each for each in found if each not in SCHEDULER_KINDS}.values()]
 
 
 def owner_resources(kind: str) -> list[Resource]:

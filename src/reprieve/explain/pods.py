@@ -109,7 +109,11 @@ def _before_quota(
     if granted is None:
         return advice(unit, evidence, config, now)
     if not granted.refusal:
-        return advice(unit, evidence.with_objects([*map(document_of, granted.documents)]), config, now)
+        found = advice(unit, evidence.with_objects([*map(document_of, granted.documents)]), config, now)
+        if not granted.victims:
+            return found
+        preempts = advised.preemption_would_help([each.pod for each in granted.victims])
+        return Advice([preempts, *found.lines[1:]], found.remedies, found.facts)
     asked = evidence.with_objects([*evidence.objects, *granted.asked])
     found = advice(Reference.read(granted.asked[0]), asked, config, now)
     return Advice(found.lines, found.remedies, [granted.refusal, *found.facts])

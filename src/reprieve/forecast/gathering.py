@@ -64,6 +64,9 @@ def gather(
     """`wanted`: what is asked about. What has ended, among the objects and in `runs`, goes into `history`."""
     kinds = config.job_kinds()
     population = Population(objects_in(objects), kinds, wanted)
+    for target in wanted:
+        if target in population.expansions or target.kind in ("Pod", "PodGroup"):
+            check_target(target, population.documents, population.expansions.get(target))
     documents, views, notes, refused = complete(population.documents, now)
     raw = [*map(document_of, documents)]
     owners = Owners(raw, kinds)
@@ -82,7 +85,7 @@ def gather(
     notes += [*left.sentences, *unfollowed(views)]
     known = found.owners()
     notes += found.unread()
-    situation = Situation(
+    return Situation(
         config=config,
         now=moment(now),
         objects=found.others,
@@ -98,10 +101,6 @@ def gather(
         ignored=left.ignored,
         documents=documents,
     )
-    for target in wanted:
-        if target in population.expansions or target.kind in ("Pod", "PodGroup"):
-            check_target(target, documents, population.expansions.get(target))
-    return situation
 
 
 def _refusals(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from reprieve.admission import WorkloadPriorities
+from reprieve.admission import WorkloadPriorities, complete
 from reprieve.forecast import sentences
 from reprieve.forecast.reading import Owners
 from reprieve.jobs import Asking, Expansion, JobKinds, ending, expand, queue_of, workloads_for
@@ -38,7 +38,9 @@ class Population:
         self._priorities = WorkloadPriorities.read(self._raw)
         self._taken = {Reference.read(each) for each in self._raw if each.get("kind") in ("Pod", "PodGroup")}
         self.has_queues = any(kind_key(each) == _QUEUES for each in self._raw)
-        self._queueing = workloads_for(objects, kinds)
+        # A pod asks for what an API server stores of it, with the overhead of its RuntimeClass.
+        stored = complete(objects, claims=False).documents if self.has_queues else objects
+        self._queueing = workloads_for(stored, kinds)
         self._asking: dict[Reference, list[Asking]] = {}
         for one in self._queueing.asking if self.has_queues else ():
             self._asking.setdefault(one.owner, []).append(one)

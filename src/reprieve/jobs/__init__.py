@@ -23,7 +23,7 @@ from reprieve.jobs.editing import (
     suspended,
     was_changed,
 )
-from reprieve.jobs.expansion import Expansion, expand
+from reprieve.jobs.expansion import HASH_LABEL, Expansion, expand, template_hash
 from reprieve.jobs.gating import (
     gate_additions,
     group_label,
@@ -72,6 +72,7 @@ from reprieve.jobs.workloads import (
 
 __all__ = [
     "GENERATED_LABELS",
+    "HASH_LABEL",
     "RUNTIMES",
     "Additions",
     "Asking",
@@ -126,6 +127,7 @@ __all__ = [
     "started",
     "suspended",
     "suspended_by",
+    "template_hash",
     "template_problems",
     "unheeded",
     "was_changed",

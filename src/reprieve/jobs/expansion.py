@@ -1,5 +1,6 @@
 """The pods of a job as its controller would make them, and the gangs that they form."""
 
+import hashlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -24,6 +25,7 @@ from reprieve.objects import (
     decode,
     decode_as,
     group_key,
+    kind_key,
     raw,
     refuse_unread_version,
     unknown_names,
@@ -33,6 +35,8 @@ from reprieve.objects import (
 
 _STORAGE = ("StorageClass", "PersistentVolume", "PersistentVolumeClaim")
 """Without any of them nothing is known of storage, and claims for volumes would fit nowhere."""
+_DEPLOYMENT = ("apps", "Deployment")
+HASH_LABEL = "pod-template-hash"
 _GROUP_API = f"{well_known.SCHEDULING_API}/v1beta1"
 
 
@@ -45,6 +49,8 @@ class Expansion(msgspec.Struct, frozen=True, kw_only=True):
     """By pod set, in order."""
     groups: tuple[Document, ...] = ()
     """PodGroups that the job does not name and that follow from its kind or from its scheduling policy."""
+    between: Document | None = None
+    """The ReplicaSet of a Deployment: it controls the pods, and they are spread by its selector."""
     claims: tuple[Document, ...] = ()
     """Claims for volumes that its controller makes for its pods."""
     stopped: str = ""
@@ -60,7 +66,9 @@ class Expansion(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def documents(self) -> list[Document]:
-        return [*self.groups, *self.claims, *(pod for pods in self.pods.values() for pod in pods)]
+        between = [self.between] if self.between else []
+        pods = (pod for pods in self.pods.values() for pod in pods)
+        return [*self.groups, *between, *self.claims, *pods]
 
     def class_names(self) -> list[str]:
         """The priority classes that its pods have."""
@@ -105,7 +113,8 @@ def expand(document: Document, kinds: JobKinds, others: Iterable[Document] = ())
         _check(each, document)
     job, root = Reference.read(document), Place("", document)
     groups = _groups(root, kind, job, sets)
-    pods = {each.name: _pods(each, root, kind, job, groups) for each in sets}
+    between = _replica_set(root, job, sets[0]) if kind_key(document) == _DEPLOYMENT else None
+    pods = {each.name: _pods(each, root, kind, job, groups, between) for each in sets}
     there = {Reference.read(each) for each in others if each.get("kind") in _STORAGE}
     claims = _claims(root, kind, job, [pod for each in pods.values() for pod in each]) if there else []
     not_read = unread(root, kind, kinds)
@@ -116,6 +125,7 @@ def expand(document: Document, kinds: JobKinds, others: Iterable[Document] = ())
         sets=tuple(sets),
         pods=pods,
         groups=tuple(groups),
+        between=between,
         claims=tuple(each for each in claims if Reference.read(each) not in there),
         stopped=_stopped(document, kinds, sets),
         priority_class=kind.priority_class,
@@ -185,14 +195,49 @@ def _joins_group(pod_set: PodSet) -> bool:
     )
 
 
+def _replica_set(root: Place, job: Reference, pod_set: PodSet) -> Document:
+    """As the Deployment makes it of its template. It has no labels, so that it asks no queue for quota."""
+    mark = {HASH_LABEL: template_hash(pod_set.template)}
+    template, selector = pod_set.template, mapping(root, "spec.selector")
+    meta = template.get("metadata") or {}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {
+            "name": f"{job.name}-{mark[HASH_LABEL]}",
+            "namespace": job.namespace,
+            "ownerReferences": [_owner(root, job)],
+        },
+        "spec": {
+            "replicas": pod_set.count,
+            "selector": {**selector, "matchLabels": {**(selector.get("matchLabels") or {}), **mark}},
+            "template": {**template, "metadata": {**meta, "labels": {**(meta.get("labels") or {}), **mark}}},
+        },
+    }
+
+
+def template_hash(template: Document) -> str:
+    """What tells the ReplicaSets of a Deployment apart."""
+    encoded = msgspec.json.encode(template, order="sorted")
+    return hashlib.sha256(encoded).hexdigest()[:10]
+
+
 def _pods(
-    pod_set: PodSet, root: Place, kind: JobKind, job: Reference, groups: list[Document]
+    pod_set: PodSet,
+    root: Place,
+    kind: JobKind,
+    job: Reference,
+    groups: list[Document],
+    between: Document | None,
 ) -> list[Document]:
     meta = mapping(Place(pod_set.path, pod_set.template), "metadata")
+    owner, made = _owner(root, job), []
+    if between is not None:
+        meta = between["spec"]["template"]["metadata"]
+        owner = _owner(Place("", between), Reference.read(between))
     own_class = text(root, kind.priority_class) if kind.priority_class else ""
     fixed: dict[str, Any] = {"job": pod_set.owner or job.name, "set": pod_set.name}
     shared, varying = _labels(pod_set, {**(meta.get("labels") or {})}, fixed)
-    owner, made = _owner(root, job), []
     for words in pod_words(pod_set, job.name):
         labels = {label: value.format(**words) for label, value in varying}
         spec = dict(pod_set.template["spec"])

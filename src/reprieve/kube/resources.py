@@ -124,6 +124,14 @@ DEVICE_KINDS = (
 )
 """What decides which devices a pod gets; older servers do not have them."""
 
+SELECTING_KINDS = (
+    _of("", "Service"),
+    _of("", "ReplicationController"),
+    REPLICA_SETS,
+    STATEFUL_SETS,
+)
+"""What decides how pods that say nothing are spread."""
+
 SCHEDULER_KINDS = (
     NAMESPACES,
     NODES,
@@ -132,6 +140,7 @@ SCHEDULER_KINDS = (
     PRIORITY_CLASSES,
     POD_GROUPS,
     COMPOSITE_POD_GROUPS,
+    *SELECTING_KINDS,
     *STORAGE_KINDS,
     *DEVICE_KINDS,
 )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from reprieve.jobs import RUNTIMES, JobKinds
-from reprieve.objects import STAND_IN_GROUP, resource_name, well_known
+from reprieve.objects import STAND_IN_GROUP, resource_name, selecting, well_known
 
 Rule = dict[str, Any]
 
@@ -38,6 +38,10 @@ SCHEDULING, KUEUE = well_known.SCHEDULING_API, well_known.KUEUE_API
 STORAGE = well_known.STORAGE_API
 STORAGE_KINDS = ("StorageClass", "CSIDriver", "CSINode", "CSIStorageCapacity", "VolumeAttachment")
 DEVICES = well_known.DEVICE_API
+SPREAD_BY: dict[str, list[str]] = {}
+for _group, _name in selecting.SELECTING:
+    SPREAD_BY.setdefault(_group, []).append(_name)
+"""What default spreading counts the pods of, by group."""
 EVENTS = _rule("", ["Event"], "create", "patch")
 """For people; patch: the same thing happened again."""
 
@@ -58,6 +62,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
         _rule("", ["Pod/binding"], "create"),
         _rule("", ["Pod/status"], "patch"),  # conditions, nominations, marks
         _rule("policy", ["PodDisruptionBudget"], *FOLLOW),
+        *(_rule(group, kinds, *FOLLOW) for group, kinds in SPREAD_BY.items()),  # by their selectors
         _rule("", ["PersistentVolume", "PersistentVolumeClaim"], *FOLLOW, "patch"),  # bind volumes
         _rule(STORAGE, STORAGE_KINDS, *FOLLOW),
         _rule(DEVICES, ["DeviceClass", "ResourceSlice", "DeviceTaintRule"], *FOLLOW),
@@ -122,6 +127,7 @@ DASHBOARD = (
     _rule("node.k8s.io", ["RuntimeClass"], "list"),
     _rule("", ["PersistentVolume", "PersistentVolumeClaim"], "list"),
     _rule("policy", ["PodDisruptionBudget"], "list"),
+    *(_rule(group, kinds, "list") for group, kinds in SPREAD_BY.items()),
     _rule(STORAGE, STORAGE_KINDS, "list"),
     _rule(
         DEVICES,

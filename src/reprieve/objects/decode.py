@@ -22,6 +22,7 @@ from reprieve.objects.kueue import Workload as QuotaWorkload
 from reprieve.objects.meta import Document, Object
 from reprieve.objects.normalise import is_current, normalise
 from reprieve.objects.scheduling import PodGroup, Workload
+from reprieve.objects.selecting import SELECTING
 from reprieve.objects.structure import misfits
 from reprieve.objects.text import shown
 
@@ -37,6 +38,7 @@ __all__ = [
 ]
 
 T = TypeVar("T", bound=Object)
+_VIEWS = {**KINDS, **SELECTING}
 
 
 def decode(document: Document) -> Object:
@@ -80,7 +82,7 @@ def decode_all(documents: Iterable[Document | Source], *, skipped: list[str] | N
             for found in taken_apart(source.file, source.number, source.document):
                 if isinstance(found, UnreadableInput):
                     raise found
-                if kind_key(found.document) in KINDS or not found.document.get("kind"):
+                if kind_key(found.document) in _VIEWS or not found.document.get("kind"):
                     views.append(_decode_at(found))
                 elif skipped is not None:
                     skipped.append(f"{found.document.get('apiVersion')} {found.document['kind']}")
@@ -165,12 +167,12 @@ def _view_of(document: Document) -> type[Object]:
         if not isinstance(document.get(field), str) or not document[field]:
             raise InvalidObject(field, document.get(field), "is required")
     key = kind_key(document)
-    if key not in KINDS:
+    if key not in _VIEWS:
         raise InvalidObject(
             "kind", document["kind"], f"{document['apiVersion']} {document['kind']} is not known here"
         )
     refuse_unread_version(document)
-    return KINDS[key]
+    return _VIEWS[key]
 
 
 def _needs_rewriting(data: bytes, view: type[Object]) -> bool:

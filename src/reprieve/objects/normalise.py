@@ -11,6 +11,7 @@ from reprieve.objects import well_known
 from reprieve.objects.kinds import KINDS, TABLE, group_version, kind_key
 from reprieve.objects.meta import Document
 from reprieve.objects.proposals import PREEMPTION_CLASS_FIELD, modernise
+from reprieve.objects.selecting import SELECTING
 
 _PRIORITY_SOURCES = {
     source: (group, well_known.PRIORITY_CLASS_KINDS[group])
@@ -22,7 +23,7 @@ def normalise(document: Document) -> Document:
     """A copy for reading: current spelling, and what labels and annotations say as fields."""
     result = respell(document)
     key = kind_key(result)
-    kind = TABLE[key] if key in KINDS else None
+    kind = TABLE[key] if key in KINDS or key in SELECTING else None
     metadata = result.get("metadata")
     if kind is not None and kind.namespaced and isinstance(metadata, dict) and not metadata.get("namespace"):
         metadata["namespace"] = "default"

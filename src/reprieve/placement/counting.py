@@ -31,6 +31,20 @@ def class_table(cluster: Cluster, key: Hashable, weigh: Callable[[PodClass], int
     return table
 
 
+def rare_classes(cluster: Cluster, key: Hashable, holds: Callable[[PodClass], bool]) -> Ints:
+    """1 for every class of which it holds, cached like `class_table`, but only as their numbers: tables for
+    thousands of selectors, each as long as there are classes, would fill the memory."""
+    known: tuple[int, list[int]] = cluster.lasting.get(key, (0, []))
+    seen, numbers = known
+    classes = cluster.classes.all
+    if seen < len(classes):
+        numbers = [*numbers, *(each.id for each in classes[seen:] if holds(each))]
+        cluster.lasting[key] = len(classes), numbers
+    table = np.zeros(len(classes), dtype=np.int64)
+    table[numbers] = 1
+    return table
+
+
 def weights_by_node(cluster: Cluster, table: Ints, *, terminating: bool = True) -> Ints:
     """For each node, the sum of the table over its pods; terminating ones only if `terminating`."""
     pods = cluster.pods

@@ -2,13 +2,13 @@
 
 import copy
 import math
-from collections.abc import Iterable
 
+import msgspec
 import numpy as np
 
 from reprieve.cluster import Cluster, Ints, Mask, PodClass, Rows, Spread
-from reprieve.objects import LabelSelector, matches, well_known
-from reprieve.placement.counting import DomainLimit, by_domain, class_table, weights_by_node
+from reprieve.objects import matches, well_known
+from reprieve.placement.counting import DomainLimit, by_domain, class_table, rare_classes, weights_by_node
 from reprieve.placement.static import selected_mask, tolerated_mask
 
 SYSTEM_DEFAULTS = ((well_known.HOSTNAME_LABEL, 3), (well_known.ZONE_LABEL, 5))
@@ -210,7 +210,7 @@ def soft_constraints(cluster: Cluster, cls: PodClass) -> tuple[tuple[Spread, ...
     """
     if cls.has_spread:
         return cls.soft_spread, True
-    selector = _default_selector(cluster, cls)
+    selector = cluster.selectors.of(cls)
     if selector is None:
         return (), False
     return tuple(Spread(key, selector, skew, 1, True, False, True) for key, skew in SYSTEM_DEFAULTS), False
@@ -229,8 +229,10 @@ def spread_scores(cluster: Cluster, cls: PodClass, slots: Rows) -> Ints | None:
     judged: Mask = complete[slots] if need_all else np.ones(len(slots), dtype=np.bool_)
     raw = np.zeros(len(slots), dtype=np.float64)
     for number, (rule, ids) in enumerate(zip(rules, columns, strict=True)):
+        if not number or cls.has_spread:  # both defaults count the same pods
+            on_node = _on_nodes(cluster, cls, rule, number)
         counts, size = _soft_counts(
-            cluster, cls, rule, number, ids, slots[judged], complete if need_all else None
+            cluster, cls, rule, on_node, ids, slots[judged], complete if need_all else None
         )
         here = ids[slots]
         raw += np.where(here >= 0, counts[slots] * math.log(size + 2) + (rule.max_skew - 1), 0.0)
@@ -241,18 +243,31 @@ def spread_scores(cluster: Cluster, cls: PodClass, slots: Rows) -> Ints | None:
     return np.where(judged, final, 0)
 
 
+def _on_nodes(cluster: Cluster, cls: PodClass, rule: Spread, number: int) -> Ints:
+    """How many matching pods each node holds."""
+    if not rule.counts_pods:
+        return np.zeros(cluster.nodes.slots, dtype=np.int64)
+    if cls.has_spread:
+        table = _matching(cluster, cls, rule, ("soft", cls.id, number))
+    else:
+        table = rare_classes(
+            cluster,
+            ("by default", cls.namespace, msgspec.json.encode(rule.selector)),
+            lambda other: other.namespace == cls.namespace and matches(rule.selector, other.labels),
+        )
+    return weights_by_node(cluster, table, terminating=False)
+
+
 def _soft_counts(
-    cluster: Cluster, cls: PodClass, rule: Spread, number: int, ids: Rows, judged: Rows, complete: Mask | None
+    cluster: Cluster,
+    cls: PodClass,
+    rule: Spread,
+    on_node: Ints,
+    ids: Rows,
+    judged: Rows,
+    complete: Mask | None,
 ) -> tuple[Ints, int]:
     """For each node, how many matching pods its domain holds; and how many domains there are."""
-    table = _matching(
-        cluster, cls, rule, ("soft", cls.id, number, rule.key, cls.has_spread, len(cluster.owners))
-    )
-    on_node = (
-        weights_by_node(cluster, table, terminating=False)
-        if rule.counts_pods
-        else np.zeros(cluster.nodes.slots, dtype=np.int64)
-    )
     if rule.key == well_known.HOSTNAME_LABEL:
         return on_node, len(judged)
     domains = set(ids[judged].tolist())
@@ -261,19 +276,3 @@ def _soft_counts(
         counted &= complete
     sums = by_domain(ids, np.where(counted, on_node, 0), int(ids.max(initial=-1)) + 1)
     return np.append(sums, 0)[ids], len(domains)
-
-
-def _default_selector(cluster: Cluster, cls: PodClass) -> LabelSelector | None:
-    """All services of the namespace that select the pod, merged, and the controller that does."""
-    labels: dict[str, str] = {}
-    expressions: list[object] = []
-    for (_, namespace, _), selector in cluster.owners.items():
-        if namespace == cls.namespace and not _is_empty((selector,)) and matches(selector, cls.labels):
-            labels.update(selector.match_labels)
-            expressions.extend(selector.match_expressions)
-    merged = LabelSelector(match_labels=labels, match_expressions=tuple(expressions))  # type: ignore[arg-type]
-    return None if _is_empty((merged,)) else merged
-
-
-def _is_empty(selectors: Iterable[LabelSelector]) -> bool:
-    return not any(each.match_labels or each.match_expressions for each in selectors)

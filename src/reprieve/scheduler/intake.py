@@ -19,6 +19,7 @@ from reprieve.objects import (
     devices,
     find_condition,
     scheduling,
+    selecting,
     storage,
     well_known,
 )
@@ -50,6 +51,9 @@ class Intake:
             return
         if isinstance(new, JobOwner | Workload):
             self._owner(type, new, now)
+            return
+        if isinstance(new, selecting.SELECTING_KINDS):
+            self._selects(type, new)
             return
         self._memory.epoch += 1
         if isinstance(new, devices.ResourceClaim):
@@ -275,6 +279,13 @@ class Intake:
         untrue = known is not None and known.status == "True"
         if differs or untrue or self._memory.templates.contradiction(unit.key):
             self._memory.diverging[unit] = None
+
+    def _selects(self, type: str, obj: selecting.Service | selecting.Controller) -> None:
+        """It changes where pods go and never whether they can: nothing is woken."""
+        if type == "DELETED":
+            self._cluster.remove(obj.__class__, obj.key)
+        else:
+            self._cluster.set(obj)
 
     # --- everything else ------------------------------------------------------------------------------------
 

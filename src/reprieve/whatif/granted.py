@@ -55,6 +55,9 @@ class Grant(NamedTuple):
         """For a plan of nodes: what its target gets, and from which flavors."""
         with_flavors = [each for each in self.shares if any(each.flavors.values())]
         given = [sentences.gets_quota(each.cluster_queue, each.flavors) for each in with_flavors]
+        preempts = [each.pod for each in self.victims]
+        if preempts:
+            given.append(sentences.preempts_for_quota(preempts))
         smaller = [sentences.starts_smaller(len(self.left_out))] if self.left_out else []
         return [*dict.fromkeys(given), *smaller, *self.notes]
 

@@ -27,6 +27,7 @@ from reprieve.objects import (
     group_key,
     kind_key,
     outcomes,
+    selecting,
     unknown_pod_fields,
     well_known,
 )
@@ -138,14 +139,16 @@ def plan_job(
 def expanded_job(
     documents: list[Document | Source], for_: Reference, config: Configuration
 ) -> tuple[Document | Source, Expansion, list[Document | Source]]:
-    """The job, its pods, and the documents with the pods in place of the job."""
+    """The job, its pods, and the documents with the pods in place of the job. One that they are spread by
+    stays."""
     kinds = config.job_kinds()
     source = _job(documents, for_, kinds)
     others = [each for each in documents if each is not source]
     expansion = _expanded(source, kinds, [*map(document_of, others)])
     if one_run(document_of(source), kinds) is None:  # what makes jobs again and again may have made some
         _refuse_twice(expansion, others)
-    return source, expansion, [*others, *expansion.documents]
+    stays = [source] if kind_key(document_of(source)) in selecting.SELECTING else []
+    return source, expansion, [*others, *stays, *expansion.documents]
 
 
 def only_gang(expansion: Expansion) -> Reference:

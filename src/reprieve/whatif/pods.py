@@ -1,6 +1,6 @@
 """A plan for a pod or a pod group, over manifests."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from datetime import datetime
 
 import msgspec
@@ -16,7 +16,6 @@ from reprieve.objects import (
     FindWorkload,
     Ignored,
     InvalidObject,
-    LabelSelector,
     Object,
     Pod,
     PodGroup,
@@ -31,6 +30,7 @@ from reprieve.objects import (
     group_key,
     kind_key,
     outcomes,
+    selecting,
     unknown_names,
     well_known,
     whole_pod,
@@ -48,8 +48,6 @@ from reprieve.whatif.warnings import about_plans, divergent, rows_of, warnings
 _WORKLOAD = (well_known.SCHEDULING_API, "Workload")
 _POD_GROUP = (well_known.SCHEDULING_API, "PodGroup")
 _PRIORITY_CLASS = (well_known.SCHEDULING_API, "PriorityClass")
-_MAPS = ("Service", "ReplicationController")
-_SELECTORS = ("ReplicaSet", "StatefulSet")
 
 
 def plan_unit(
@@ -167,13 +165,11 @@ def cluster_of(
     views = [*decode_all(documents), *pods]
     for each in views:
         identity = (type(each), each.key)
-        if identity in seen:
+        if identity in seen and not isinstance(each, selecting.SELECTING_KINDS):
             raise ReprieveError(sentences.given_twice(type(each).__name__, each.key))
         seen.add(identity)
         check(each)
     cluster.set_all(views)
-    for kind, namespace, name, selector in _owners(map(document_of, documents)):
-        cluster.set_owner(kind, namespace, name, selector)
     if config is not None and not config.gate("CompositePodGroup"):
         _without_trees(cluster)
     return cluster
@@ -302,17 +298,3 @@ def _no_priority_class(
     """`known`: the classes among the objects."""
     text = sentences.no_priority_class(name, [*known, *well_known.SYSTEM_CLASSES] if known else [])
     return InvalidObject(path, name, text, str(for_))
-
-
-def _owners(documents: Iterable[Document]) -> Iterator[tuple[str, str, str, LabelSelector]]:
-    """Selectors of services and controllers; only default spreading reads them, so they are not decoded."""
-    for document in documents:
-        kind = document.get("kind")
-        if kind not in (*_MAPS, *_SELECTORS):
-            continue
-        selector = (document.get("spec") or {}).get("selector")
-        if not selector:
-            continue
-        meta = document.get("metadata") or {}
-        raw = {"matchLabels": selector} if kind in _MAPS else selector
-        yield kind, meta.get("namespace", ""), meta.get("name", ""), msgspec.convert(raw, LabelSelector)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from reprieve.admission import WorkloadPriorities
+from reprieve.admission import WorkloadPriorities, complete
 from reprieve.config import Configuration
 from reprieve.jobs import Asking, JobKinds, needs_hold, one_run, queue_of, unheeded, workloads_for
 from reprieve.objects import Document, InvalidObject, Reference, Source, document_of, kind_key
@@ -25,7 +25,8 @@ class Queued(NamedTuple):
 
 def with_workloads(documents: list[Document | Source], config: Configuration) -> Queued:
     kinds, everything = config.job_kinds(), [*map(document_of, documents)]
-    queueing = workloads_for(documents, kinds)
+    # A pod asks for what an API server stores of it, with the overhead of its RuntimeClass.
+    queueing = workloads_for(complete(documents, claims=False).documents, kinds)
     for job, error in queueing.refused.values():
         where = job.where if isinstance(job, Source) else error.where
         raise InvalidObject(error.path, error.value, error.message, where) from error

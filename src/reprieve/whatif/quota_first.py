@@ -10,6 +10,7 @@ from datetime import datetime
 
 import msgspec
 
+from reprieve.admission import complete
 from reprieve.config import Configuration
 from reprieve.jobs import Asking, JobKinds, asked_by, shape, shape_of, workloads_for
 from reprieve.objects import (
@@ -46,7 +47,7 @@ def decide(
     config: Configuration,
     now: datetime,
 ) -> Grant | None:
-    queueing = workloads_for(given, config.job_kinds())
+    queueing = workloads_for(complete(given, claims=False).documents, config.job_kinds())
     own = _Own(queueing.asking, queueing.standing.get(target, ""), target, pods, config.job_kinds())
     if not own.parts:
         return None

@@ -156,6 +156,10 @@ def gets_quota(queue: str, flavors: Mapping[str, Mapping[str, str]]) -> str:
     return f"Quota: ClusterQueue {queue} gives {'; '.join(parts)}."
 
 
+def preempts_for_quota(pods: Sequence[str]) -> str:
+    return f"Quota: preempted for it: {some(pods, _NAMED)}."
+
+
 def starts_smaller(pods: int) -> str:
     return f"Note: it starts without {counted(pods, 'pod')}: there is quota for fewer, which it allows."
 

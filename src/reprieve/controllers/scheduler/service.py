@@ -31,6 +31,7 @@ from reprieve.kube import (
     POD_GROUPS,
     PODS,
     PRIORITY_CLASSES,
+    SELECTING_KINDS,
     STORAGE_KINDS,
     WORKLOADS,
     ApiError,
@@ -43,7 +44,7 @@ from reprieve.kube import (
     Resource,
     TransportError,
 )
-from reprieve.objects import JobOwner, Reference, well_known
+from reprieve.objects import JobOwner, Reference, selecting, well_known
 from reprieve.preemption import Plan, decide
 from reprieve.records import DecisionLog
 from reprieve.runtime import Services, keep_running
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+SPREAD_BY = tuple(replace(each, view=selecting.SELECTING[each.group, each.kind]) for each in SELECTING_KINDS)
+"""Of Services and controllers their selectors, and nothing else."""
 KINDS = (
     PRIORITY_CLASSES,
     NAMESPACES,
@@ -64,6 +67,7 @@ KINDS = (
     WORKLOADS,
     POD_GROUPS,
     BUDGETS,
+    *SPREAD_BY,
     PODS,
 )
 """In the order in which they are read: what pods refer to comes before the pods."""
@@ -157,6 +161,8 @@ class LiveScheduler:
                 served = await self._served(wanted)
                 if served is None and wanted in DEVICE_KINDS:
                     log.info("%s is not served here: there are no devices to allocate", wanted.kind)
+                elif served is None and wanted in SPREAD_BY:
+                    log.info("%s is not served here: no pods are spread by it", wanted.kind)
                 elif served is None:
                     if wanted is WORKLOADS:
                         log.info(

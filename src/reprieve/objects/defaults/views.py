@@ -21,6 +21,7 @@ from reprieve.objects.core import (
     SchedulingGroup,
 )
 from reprieve.objects.defaults.resources import requested, with_requests
+from reprieve.objects.selecting import SELECTING_KINDS, bare
 
 
 def pod_as_stored(pod: Pod) -> Pod:
@@ -97,4 +98,5 @@ AS_STORED: dict[type[Any], Callable[[Any], Any]] = {
     Pod: pod_as_stored,
     Node: node_as_stored,
     LimitRange: limit_range_as_stored,
+    **dict.fromkeys(SELECTING_KINDS, bare),
 }

@@ -6,12 +6,10 @@ conditions come from `rollout`.
 """
 
 import copy
-import hashlib
 from datetime import datetime
 from functools import partial
 
-import msgspec
-
+from reprieve.jobs import HASH_LABEL, template_hash
 from reprieve.objects import Document, matches
 from reprieve.server.api import Api
 from reprieve.server.controllers import rollout
@@ -23,7 +21,6 @@ from reprieve.server.controllers.rollout import REVISION, limits_of, size
 from reprieve.server.errors import ApiError
 from reprieve.server.storage import Change
 
-HASH_LABEL = "pod-template-hash"
 _NOT_INHERITED = (REVISION, "kubectl.kubernetes.io/last-applied-configuration")
 _LONGEST_NAME = 253
 SETS = "replicasets.apps"
@@ -211,7 +208,7 @@ def _inherited(deployment: Document) -> dict[str, str]:
 def _new_set(deployment: Document, old: list[Document]) -> Document:
     spec, meta = deployment["spec"], deployment["metadata"]
     template, selector = copy.deepcopy(spec["template"]), copy.deepcopy(spec["selector"])
-    mark = hashlib.sha256(msgspec.json.encode(template, order="sorted")).hexdigest()[:10]
+    mark = template_hash(template)
     labels = template.setdefault("metadata", {}).setdefault("labels", {})
     labels[HASH_LABEL] = selector.setdefault("matchLabels", {})[HASH_LABEL] = mark
     number = max(map(rollout.revision, old), default=0) + 1
