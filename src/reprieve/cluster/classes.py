@@ -142,6 +142,8 @@ class ClassTable:
         self._pods: list[int] = []
         self._idle: dict[int, None] = {}
         self._spare: list[int] = []
+        self.renewed: list[int] = []
+        """Numbers that stand for another class than when tables were last forgotten, in order."""
 
     @property
     def requests(self) -> Ints:
@@ -204,6 +206,7 @@ class ClassTable:
         self.anti_affine = [each for each in self.anti_affine if each.id not in self._idle]
         self.with_terms = [each for each in self.with_terms if each.id not in self._idle]
         self._idle.clear()
+        self.renewed.clear()
         self._by_shape = {each.shape: each for each in self._by_key.values()}
         return True
 
@@ -218,7 +221,8 @@ class ClassTable:
             amounts[PODS] = 1
             fresh.requested = tuple(sorted((index, number) for index, number in amounts.items() if number))
         if self._spare:
-            self.all[self._spare.pop()] = fresh
+            self.renewed.append(self._spare.pop())
+            self.all[id] = fresh
         else:
             self.all.append(fresh)
             self._pods.append(0)

@@ -203,7 +203,7 @@ def _veto_keys(cluster: Cluster, cls: PodClass) -> tuple[str, ...]:
     hosts = cluster.classes.anti_affine
     if not hosts:
         return ()
-    key = ("veto keys", cls.id, len(hosts), _namespaces_key(cluster))
+    key = ("veto keys", cls, len(hosts), _namespaces_key(cluster))
     keys: tuple[str, ...] | None = cluster.lasting.get(key)
     if keys is None:
         found = (term.key for host in hosts for term in host.anti_affinity if covers(cluster, term, cls))
@@ -215,7 +215,7 @@ def _veto_tables(cluster: Cluster, cls: PodClass) -> dict[str, Ints]:
     """For each topology key, how many required anti-affinity terms of each class forbid this one."""
     marker = _namespaces_key(cluster)
     return {
-        name: class_table(cluster, ("veto", cls.id, name, marker), partial(_vetoes, cluster, cls, name))
+        name: class_table(cluster, ("veto", cls, name, marker), partial(_vetoes, cluster, cls, name))
         for name in _veto_keys(cluster, cls)
     }
 
@@ -227,14 +227,14 @@ def _vetoes(cluster: Cluster, cls: PodClass, key: str, host: PodClass) -> int:
 def _near_table(cluster: Cluster, cls: PodClass) -> Ints:
     return class_table(
         cluster,
-        ("near", cls.id, _namespaces_key(cluster)),
+        ("near", cls, _namespaces_key(cluster)),
         lambda other: all(covers(cluster, term, other) for term in cls.affinity),
     )
 
 
 def _apart_table(cluster: Cluster, cls: PodClass, number: int) -> Ints:
     term = cls.anti_affinity[number]
-    key = ("apart", cls.id, number, _namespaces_key(cluster))
+    key = ("apart", cls, number, _namespaces_key(cluster))
     return class_table(cluster, key, lambda other: covers(cluster, term, other))
 
 
@@ -267,7 +267,7 @@ def _preference_tables(cluster: Cluster, cls: PodClass) -> dict[str, Ints]:
     if not own and not cluster.classes.with_terms:
         return {}
     marker = _namespaces_key(cluster)
-    key = ("liking keys", cls.id, len(cluster.classes.all), marker)
+    key = ("liking keys", cls, len(cluster.classes.with_terms), marker)
     keys: tuple[str, ...] | None = cluster.lasting.get(key)
     if keys is None:
         found = [term.key for term in own]
@@ -275,7 +275,7 @@ def _preference_tables(cluster: Cluster, cls: PodClass) -> dict[str, Ints]:
             found += [term.key for term, _ in _weighted_terms(other) if covers(cluster, term, cls)]
         keys = cluster.lasting[key] = tuple(dict.fromkeys(found))
     return {
-        name: class_table(cluster, ("liking", cls.id, name, marker), partial(_preference, cluster, cls, name))
+        name: class_table(cluster, ("liking", cls, name, marker), partial(_preference, cluster, cls, name))
         for name in keys
     }
 

@@ -22,25 +22,34 @@ class DomainLimit(NamedTuple):
 
 
 def class_table(cluster: Cluster, key: Hashable, weigh: Callable[[PodClass], int]) -> Ints:
-    """`weigh` of every class, cached under the key and extended as classes are added."""
-    table: Ints = cluster.lasting.get(key, _NOTHING)
-    classes = cluster.classes.all
-    if len(table) < len(classes):
-        fresh = np.array([weigh(each) for each in classes[len(table) :]], dtype=np.int64)
-        table = cluster.lasting[key] = np.concatenate([table, fresh])
+    """`weigh` of every class, cached under the key, extended as classes are added, corrected where a number
+    stands for another class now."""
+    table: Ints
+    table, renewed = cluster.lasting.get(key, (_NOTHING, 0))
+    classes = cluster.classes
+    if len(table) == len(classes.all) and renewed == len(classes.renewed):
+        return table
+    for number in {each for each in classes.renewed[renewed:] if each < len(table)}:
+        table[number] = weigh(classes.all[number])
+    fresh = np.array([weigh(each) for each in classes.all[len(table) :]], dtype=np.int64)
+    table = np.concatenate([table, fresh])
+    cluster.lasting[key] = table, len(classes.renewed)
     return table
 
 
 def rare_classes(cluster: Cluster, key: Hashable, holds: Callable[[PodClass], bool]) -> Ints:
     """1 for every class of which it holds, cached like `class_table`, but only as their numbers: tables for
     thousands of selectors, each as long as there are classes, would fill the memory."""
-    known: tuple[int, list[int]] = cluster.lasting.get(key, (0, []))
-    seen, numbers = known
-    classes = cluster.classes.all
-    if seen < len(classes):
-        numbers = [*numbers, *(each.id for each in classes[seen:] if holds(each))]
-        cluster.lasting[key] = len(classes), numbers
-    table = np.zeros(len(classes), dtype=np.int64)
+    known: tuple[int, int, list[int]] = cluster.lasting.get(key, (0, 0, []))
+    seen, renewed, numbers = known
+    classes = cluster.classes
+    if seen < len(classes.all) or renewed < len(classes.renewed):
+        again = {each for each in classes.renewed[renewed:] if each < seen}
+        judged = [*(classes.all[each] for each in again), *classes.all[seen:]]
+        kept = [each for each in numbers if each not in again]
+        numbers = [*kept, *(each.id for each in judged if holds(each))]
+        cluster.lasting[key] = len(classes.all), len(classes.renewed), numbers
+    table = np.zeros(len(classes.all), dtype=np.int64)
     table[numbers] = 1
     return table
 

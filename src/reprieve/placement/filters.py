@@ -62,9 +62,7 @@ class PodFilters:
         found: list[DomainLimit] = []
         cluster, cls = self.cluster, self.cls
         if cls.ports:
-            taken = class_table(
-                cluster, ("ports", cls.id), lambda other: ports_conflict(cls.ports, other.ports)
-            )
+            taken = class_table(cluster, ("ports", cls), lambda other: ports_conflict(cls.ports, other.ports))
             everywhere = np.ones(cluster.nodes.slots, dtype=np.bool_)
             found.append(DomainLimit(taken, everywhere, True, -weights_by_node(cluster, taken)))
         if self.spread is not None:

@@ -51,7 +51,7 @@ def delegated(cluster: Cluster, cls: PodClass) -> tuple[int, ...]:
     table = cluster.devices
     if not table.classes or not table.enabled:
         return ()
-    key = ("delegated", cls.id)
+    key = ("delegated", cls)
     found: tuple[int, ...] | None = cluster.lasting.get(key)
     if found is None:
         names = cluster.nodes.resources

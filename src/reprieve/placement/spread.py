@@ -64,7 +64,7 @@ class _Hard:
         topology = cluster.nodes.topology(self.rule.key)
         self.ids: Rows = topology.ids[: cluster.nodes.slots]
         self.counted: Mask = every_key & _included(cluster, cls, self.rule)
-        self.table = _matching(cluster, cls, self.rule, ("spread", cls.id, index))
+        self.table = _matching(cluster, cls, self.rule, ("spread", cls, index))
         self.adds_itself = int(matches(self.rule.selector, cls.labels))
         counts = np.zeros(len(topology.values), dtype=np.int64)
         if self.rule.counts_pods:
@@ -248,7 +248,7 @@ def _on_nodes(cluster: Cluster, cls: PodClass, rule: Spread, number: int) -> Int
     if not rule.counts_pods:
         return np.zeros(cluster.nodes.slots, dtype=np.int64)
     if cls.has_spread:
-        table = _matching(cluster, cls, rule, ("soft", cls.id, number))
+        table = _matching(cluster, cls, rule, ("soft", cls, number))
     else:
         table = rare_classes(
             cluster,
