@@ -25,7 +25,7 @@ PODS = {
     "jaxjob": ["jax-worker-0", "jax-worker-1"],
     "job": ["train-0", "train-1", "train-2", "train-3"],
     "jobset": ["pretrain-driver-0-0", *(f"pretrain-workers-{j}-{p}" for j in range(2) for p in range(4))],
-    "leaderworkerset": ["vllm-0", "vllm-1", "vllm-0-1", "vllm-1-1"],
+    "leaderworkerset": ["vllm-0", "vllm-0-1", "vllm-1", "vllm-1-1"],
     "mpijob": ["allreduce-launcher-0", *(f"allreduce-worker-{n}" for n in range(3))],
     "paddlejob": ["paddle-master-0", "paddle-worker-0", "paddle-worker-1"],
     "pytorchjob": ["finetune-master-0", *(f"finetune-worker-{n}" for n in range(3))],
@@ -189,10 +189,12 @@ def test_a_job_never_has_more_pods_than_completions_are_missing() -> None:
     assert len(expand(few, KINDS).pods["main"]) == 2
 
 
-def test_workers_of_ray_that_are_suspended_are_not_wanted() -> None:
+def test_workers_of_ray_that_are_suspended_are_asked_for_and_not_made() -> None:
+    """KubeRay makes none, and Kueue counts them."""
     cluster = written("raycluster")
     cluster["spec"]["workerGroupSpecs"][0]["suspend"] = True
-    assert [each.name for each in pod_sets(cluster, KINDS)] == ["head"]
+    sets = pod_sets(cluster, KINDS)
+    assert [(each.name, each.count, each.requested[0]) for each in sets] == [("head", 1, 1), ("gpu", 0, 4)]
 
 
 def test_a_ray_job_on_a_cluster_that_exists_has_a_submitter_only() -> None:

@@ -51,6 +51,105 @@ def test_ray_keeps_workers_between_their_least_and_most(worker: Document, expect
     assert counts(ray(worker)) == [1, expected]
 
 
+def asked(expansion: Expansion) -> dict[str, int]:
+    """How many pods quota is asked for."""
+    return {each.name: each.requested[0] for each in expansion.sets}
+
+
+@pytest.mark.parametrize(
+    ("worker", "expected"),
+    [
+        ({"minReplicas": 4}, 0),
+        ({"replicas": 2, "minReplicas": 4}, 2),
+        ({"replicas": 9, "maxReplicas": 8, "numOfHosts": 2}, 18),
+        ({"replicas": 3, "suspend": True}, 3),
+    ],
+    ids=str,
+)
+def test_quota_is_asked_for_the_workers_that_are_written(worker: Document, expected: int) -> None:
+    """Kueue: pkg/controller/jobs/raycluster/common.go, effectiveWorkerCount."""
+    assert asked(ray(worker)) == {"head": 1, "w": expected}
+
+
+def test_a_group_of_workers_has_its_own_name_on_its_pods_and_a_lower_case_one_in_the_workload() -> None:
+    found = ray({"groupName": "Fast", "replicas": 1})
+    assert [*found.pods] == ["head", "fast"]
+    (pod,) = found.pods["fast"]
+    assert pod["metadata"]["name"] == "it-Fast-worker-0"
+    assert pod["metadata"]["labels"]["ray.io/group"] == "Fast"
+
+
+def head(kind: str, spec: Document, **metadata: Any) -> tuple[Document, Document]:
+    """Its containers' resources by name: of the pod, and those that quota is asked for."""
+    found = made("ray.io/v1", kind, spec, **metadata)
+    of_pod, (_, asked_for) = found.pods["head"][0], found.sets[0].requested
+    return tuple(
+        {each["name"]: each.get("resources", {}).get("requests") for each in pod["spec"]["containers"]}
+        for pod in (of_pod, asked_for)
+    )  # type: ignore[return-value]
+
+
+RAY: Document = {"headGroupSpec": {"template": POD}}
+SMALL = {"cpu": "1", "memory": "1Gi"}
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, {"cpu": "500m", "memory": "512Mi"}),
+        ({"autoscalerOptions": {"resources": {"requests": SMALL}}}, SMALL),
+        ({"autoscalerOptions": {"resources": {}}}, None),
+        ({"autoscalerOptions": {"idleTimeoutSeconds": 60}}, {"cpu": "500m", "memory": "512Mi"}),
+    ],
+    ids=str,
+)
+def test_the_autoscaler_of_ray_is_a_container_of_the_head(options: Document, expected: Any) -> None:
+    of_pod, counted = head("RayCluster", {**RAY, "enableInTreeAutoscaling": True, **options})
+    assert of_pod == counted == {"c": None, "autoscaler": expected}
+    assert head("RayCluster", {**RAY, **options})[0] == {"c": None}
+    service = {"rayClusterConfig": {**RAY, "enableInTreeAutoscaling": True, **options}}
+    assert head("RayService", service)[1] == counted
+
+
+def test_the_submitter_of_a_ray_job_is_a_pod_or_a_container_of_the_head_or_neither() -> None:
+    def job(mode: str) -> list[str]:
+        spec = {"submissionMode": mode, "rayClusterSpec": RAY}
+        return [*head("RayJob", spec)[0], *made("ray.io/v1", "RayJob", spec).pods]
+
+    assert job("K8sJobMode") == ["c", "head", "submitter"]
+    assert job("SidecarMode") == ["c", "ray-job-submitter", "head"]
+    assert job("HTTPMode") == job("InteractiveMode") == ["c", "head"]
+    spec = {"submissionMode": "SidecarMode", "submitterPodTemplate": POD, "rayClusterSpec": RAY}
+    of_pod, counted = head("RayJob", spec)
+    assert of_pod == counted == {"c": None, "ray-job-submitter": {"cpu": "500m", "memory": "200Mi"}}
+
+
+@pytest.mark.parametrize(
+    ("requests", "expected"),
+    [
+        (None, {"cpu": "200m", "memory": "256Mi"}),
+        ({"cpu": "100m", "memory": "1Gi"}, {"cpu": "200m", "memory": "1Gi"}),
+        ({"cpu": "much"}, {"cpu": "much", "memory": "256Mi"}),
+    ],
+    ids=str,
+)
+def test_quota_is_asked_for_the_job_that_cleans_redis_up_if_that_is_more_than_the_head(
+    requests: Document | None, expected: Document
+) -> None:
+    own = {"name": "c", "image": "i", **({"resources": {"requests": requests}} if requests else {})}
+    spec = {"headGroupSpec": {"template": {"spec": {"containers": [own]}}}}
+    options: Document = {**spec, "gcsFaultToleranceOptions": {"redisAddress": "redis:6379"}}
+    document = {"apiVersion": "ray.io/v1", "kind": "RayCluster", "metadata": {"name": "it"}}
+    for given in (
+        {**document, "spec": options},
+        {**document, "spec": spec, "metadata": {"name": "it", "annotations": {"ray.io/ft-enabled": "TRUE"}}},
+    ):
+        (found,) = pod_sets(given, KINDS)
+        assert found.template == spec["headGroupSpec"]["template"], "the pod itself is as it is"
+        (container,) = found.requested[1]["spec"]["containers"]
+        assert container["resources"]["requests"] == expected
+
+
 def test_a_ray_cluster_that_asks_its_scheduler_for_a_gang_hears_that_it_is_none() -> None:
     (said,) = ray({"replicas": 1}, labels={"ray.io/gang-scheduling-enabled": "true"}).unread
     assert said == sentences.unread_field("ray.io/gang-scheduling-enabled", sentences.STARTS_TOGETHER)
@@ -192,6 +291,37 @@ def test_exclusive_placement_is_said_wherever_it_is_written() -> None:
     assert said.startswith(f"{name}, ")
 
 
+def crew(**template: Any) -> Expansion:
+    spec = {"replicas": 2, "leaderWorkerTemplate": {"workerTemplate": POD, **template}}
+    return made("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", spec)
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ({"size": 3}, {"main": 6}),
+        ({}, {"main": 2}),
+        ({"size": 3, "leaderTemplate": POD}, {"leader": 2, "worker": 4}),
+        ({"size": 1, "leaderTemplate": POD}, {"leader": 2, "worker": 0}),
+    ],
+    ids=str,
+)
+def test_leaders_with_the_template_of_their_workers_are_one_pod_set_with_them(
+    template: Document, expected: dict[str, int]
+) -> None:
+    found = crew(**template)
+    assert asked(found) == expected
+    index = "leaderworkerset.sigs.k8s.io/worker-index"
+    labels = {
+        (pod["metadata"]["name"], pod["metadata"]["labels"][index])
+        for pods in found.pods.values()
+        for pod in pods
+    }
+    size = template.get("size", 1)
+    names = {(f"it-{n}" if not m else f"it-{n}-{m}", str(m)) for n in range(2) for m in range(size)}
+    assert labels == names
+
+
 # --- AppWrapper ---------------------------------------------------------------------------------------------
 
 
@@ -207,6 +337,20 @@ def test_a_wrapped_kind_that_is_not_known_is_said() -> None:
     (said,) = wrapped(quiet, strange).unread
     assert said == sentences.unread_component("spec.components[1]", "Workflow", "argoproj.io/v1alpha1")
     assert wrapped(strange, podSets=[]).unread == ()
+
+
+def test_the_pod_sets_of_a_wrapper_are_numbered_through_all_components() -> None:
+    """As AppWrapper's own library names them; pods keep the names that their components give them."""
+    job = {
+        "apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "a"},
+        "spec": {"pytorchReplicaSpecs": {"Master": {"template": POD}, "Worker": {"template": POD}}},
+    }  # fmt: skip
+    other = {**job, "metadata": {"name": "b"}}
+    found = wrapped(job, other)
+    assert [*found.pods] == ["it-0", "it-1", "it-2", "it-3"]
+    assert [pods[0]["metadata"]["name"] for pods in found.pods.values()] == [
+        "a-a-master-0", "a-a-worker-0", "b-b-master-0", "b-b-worker-0",
+    ]  # fmt: skip
 
 
 # --- Spark --------------------------------------------------------------------------------------------------
@@ -236,6 +380,13 @@ def test_what_sparks_own_configuration_says_counts_where_the_fields_say_nothing(
     )
     assert counts(fields) == [1, 2]
     assert requests(fields, "executor") == {"cpu": "1", "memory": "2048Mi"}
+
+
+def test_quota_is_asked_for_no_executors_where_their_number_is_not_written() -> None:
+    """Kueue: pkg/controller/jobs/sparkapplication/sparkapplication_podset.go, numInitialExecutors."""
+    assert asked(spark({})) == {"driver": 1, "executor": 0}
+    assert counts(spark({})) == [1, 1]
+    assert asked(spark({}, executor={"instances": 3})) == {"driver": 1, "executor": 3}
 
 
 @pytest.mark.parametrize(

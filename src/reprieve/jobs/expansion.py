@@ -186,7 +186,7 @@ def _pods(
 ) -> list[Document]:
     meta = mapping(Place(pod_set.path, pod_set.template), "metadata")
     own_class = text(root, kind.priority_class) if kind.priority_class else ""
-    fixed: dict[str, Any] = {"job": pod_set.owner or job.name, "set": pod_set.name}
+    fixed: dict[str, Any] = {"job": pod_set.owner or job.name, "set": pod_set.word or pod_set.name}
     shared, varying = _labels(pod_set, {**(meta.get("labels") or {})}, fixed)
     owner, made = _owner(root, job), []
     for words in pod_words(pod_set, job.name):

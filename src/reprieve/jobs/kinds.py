@@ -48,12 +48,12 @@ def _training(
 
 
 def _ray(
-    kind: str, plural: str, spec: str, suspend: str, *makes: str, reader: str = "", cluster: str = ""
+    kind: str, plural: str, spec: str, suspend: str, *makes: str, job: bool = False, cluster: str = ""
 ) -> JobKind:
     """Something with a Ray cluster in it. Ray starts with its head and takes workers as they come."""
     labels = {"ray.io/cluster": "{job}", "ray.io/group": "{set}"}
     head = PodSetRule(
-        at=f"{spec}.headGroupSpec", name="head", count=(), pod_name="{job}-head", optional=bool(reader),
+        at=f"{spec}.headGroupSpec", name="head", count=(), pod_name="{job}-head", optional=job,
         labels={**labels, "ray.io/group": "headgroup", "ray.io/node-type": "head"},
     )  # fmt: skip
     workers = PodSetRule(
@@ -64,9 +64,10 @@ def _ray(
     )  # fmt: skip
     return JobKind(
         group="ray.io", versions=("v1", "v1alpha1"), kind=kind, plural=plural,
-        pod_sets=(head, workers), suspend=suspend, makes=makes, reader=reader,
-        status=_RAY_JOB_STATUS if reader else StatusRule(), pods_by={"ray.io/cluster": cluster},
-        ended="Complete" if reader else "", ended_by="submitter" if reader else "",
+        pod_sets=(head, workers), suspend=suspend, makes=makes,
+        reader="ray_job" if job else "ray_cluster",
+        status=_RAY_JOB_STATUS if job else StatusRule(), pods_by={"ray.io/cluster": cluster},
+        ended="Complete" if job else "", ended_by="submitter" if job else "",
         autoscaling=f"{spec}.enableInTreeAutoscaling",
         unread={"ray.io/gang-scheduling-enabled": sentences.STARTS_TOGETHER},
     )  # fmt: skip
@@ -222,7 +223,7 @@ TABLE: tuple[JobKind, ...] = (
         "spec.suspend",
         "RayCluster",
         "Job",
-        reader="ray_submitter",
+        job=True,
         cluster="status.rayClusterName",
     ),
     _ray(
