@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from reprieve.jobs import Expansion, JobKinds, expand, pod_sets, sentences
+from reprieve.jobs import Expansion, JobKinds, expand, one_run, pod_sets, sentences
 from reprieve.jobs.editing import Additions, restored, started
 
 Document = dict[str, Any]
@@ -333,9 +333,9 @@ def wrapped(*templates: Document, **component: Any) -> Expansion:
 def test_a_wrapped_kind_that_is_not_known_is_said() -> None:
     """Its pods counted as none, and the wrapper fitted everywhere."""
     quiet = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}
-    strange = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": {"name": "w"}}
+    strange = {"apiVersion": "example.com/v1alpha1", "kind": "Workflow", "metadata": {"name": "w"}}
     (said,) = wrapped(quiet, strange).unread
-    assert said == sentences.unread_component("spec.components[1]", "Workflow", "argoproj.io/v1alpha1")
+    assert said == sentences.unread_component("spec.components[1]", "Workflow", "example.com/v1alpha1")
     assert wrapped(strange, podSets=[]).unread == ()
 
 
@@ -403,3 +403,136 @@ def test_quota_is_asked_for_no_executors_where_their_number_is_not_written() -> 
 def test_what_else_it_says_about_pods_is_said(key: str) -> None:
     (said,) = spark({key: "1", "spark.eventLog.enabled": "true"}).unread
     assert said == sentences.unread_spark_setting(key)
+
+
+# --- Volcano ------------------------------------------------------------------------------------------------
+
+
+def volcano(**spec: Any) -> Expansion:
+    tasks = [{"name": "w", "replicas": 3, "template": POD}]
+    return made("batch.volcano.sh/v1alpha1", "Job", {"tasks": tasks, **spec})
+
+
+def least(expansion: Expansion) -> list[int]:
+    return [each["spec"]["schedulingPolicy"]["gang"]["minCount"] for each in expansion.groups]
+
+
+def test_a_job_of_volcano_starts_with_as_many_pods_as_it_says_or_with_all() -> None:
+    """Volcano: pkg/webhooks/admission/jobs/mutate/mutate_job.go."""
+    assert [least(volcano(**spec)) for spec in ({}, {"minAvailable": 0}, {"minAvailable": 2})] == [
+        [3],
+        [3],
+        [2],
+    ]
+
+
+def test_pods_of_a_job_of_volcano_are_for_its_scheduler_unless_they_or_it_name_another() -> None:
+    """Volcano: pkg/controllers/job/job_controller_util.go, createJobPod."""
+
+    def scheduler(found: Expansion) -> str:
+        return str(found.pods["w"][0]["spec"]["schedulerName"])
+
+    assert scheduler(volcano()) == "volcano"
+    assert scheduler(volcano(schedulerName="mine")) == "mine"
+    own = {"spec": {**POD["spec"], "schedulerName": "own"}}
+    assert scheduler(volcano(schedulerName="mine", tasks=[{"name": "w", "template": own}])) == "own"
+
+
+# --- DisaggregatedSet ---------------------------------------------------------------------------------------
+
+
+def test_every_slice_of_a_disaggregated_set_has_all_roles() -> None:
+    crew = {"size": 2, "workerTemplate": POD}
+    roles = [
+        {"name": "prefill", "spec": {"replicas": 2, "leaderWorkerTemplate": {**crew, "leaderTemplate": POD}}},
+        {"name": "decode", "spec": {"leaderWorkerTemplate": crew}},
+    ]
+    found = made("disaggregatedset.x-k8s.io/v1", "DisaggregatedSet", {"slices": 3, "roles": roles})
+    assert asked(found) == {"prefill-leader": 6, "prefill-worker": 6, "decode": 6}
+    names = [pod["metadata"]["name"] for pods in found.pods.values() for pod in pods]
+    assert len(set(names)) == 18
+
+
+# --- RayCronJob ---------------------------------------------------------------------------------------------
+
+
+def test_one_run_of_a_ray_cron_job_is_a_ray_job() -> None:
+    template = {"entrypoint": "x", "submissionMode": "HTTPMode", "rayClusterSpec": RAY}
+    document = {
+        "apiVersion": "ray.io/v1", "kind": "RayCronJob", "metadata": {"name": "it", "namespace": "ml"},
+        "spec": {"schedule": "@daily", "jobTemplate": template},
+    }  # fmt: skip
+    run = one_run(document, KINDS)
+    assert run is not None
+    assert (run["apiVersion"], run["kind"], run["spec"]) == ("ray.io/v1", "RayJob", template)
+    assert [*expand(document, KINDS).pods] == [*expand(run, KINDS).pods] == ["head"]
+
+
+# --- Argo ---------------------------------------------------------------------------------------------------
+
+LEAF: Document = {"name": "leaf", "container": {"image": "i"}}
+
+
+def workflow(*templates: Document, **spec: Any) -> Expansion:
+    body = {"entrypoint": "main", "templates": [*templates, LEAF], **spec}
+    return made("argoproj.io/v1alpha1", "Workflow", body)
+
+
+def steps(*groups: list[Document]) -> Document:
+    named = [[{"name": "s", "template": "leaf", **each} for each in group] for group in groups]
+    return {"name": "main", "steps": named}
+
+
+def dag(*tasks: Document) -> Document:
+    return {"name": "main", "dag": {"tasks": [{"template": "leaf", **each} for each in tasks]}}
+
+
+@pytest.mark.parametrize(
+    ("main", "expected"),
+    [
+        (steps([{}], [{}, {}], [{}]), 2),
+        (steps([{"withItems": [1, 2, 3]}]), 3),
+        (steps([{"withSequence": {"count": "4"}}]), 4),
+        (steps([{"withParam": "{{x}}"}], [{"when": "{{y}} == 1"}]), 1),
+        (
+            dag({"name": "a"}, {"name": "b", "dependencies": ["a"]}, {"name": "c", "depends": "a.Succeeded"}),
+            2,
+        ),
+        (dag({"name": "a", "depends": "(b && !c.Failed)"}, {"name": "b"}, {"name": "c", "depends": "b"}), 1),
+        (dag({"name": "a", "dependencies": ["b"]}, {"name": "b", "dependencies": ["a"]}), 1),
+        (dag({"name": "a", "template": "main"}, {"name": "b"}), 1),
+        ({"name": "main", "script": {"image": "i", "source": "x"}}, 1),
+        ({"name": "main", "suspend": {}}, 0),
+    ],
+    ids=str,
+)
+def test_a_workflow_has_the_pods_of_its_widest_step(main: Document, expected: int) -> None:
+    assert sum(counts(workflow(main))) == expected
+
+
+def test_a_workflow_never_runs_more_pods_at_once_than_it_allows() -> None:
+    assert counts(workflow(steps([{"withItems": [1, 2, 3]}]), parallelism=2)) == [2]
+
+
+def test_what_only_the_workflow_knows_is_said() -> None:
+    many, perhaps = steps([{"withParam": "{{x}}"}]), steps([{"when": "{{y}}"}])
+    path = "spec.templates[0].steps[0][0]"
+    assert workflow(many).unread == (sentences.unread_field(path, sentences.NUMBER_UNKNOWN),)
+    assert workflow(perhaps).unread == (sentences.unread_field(f"{path}.when", sentences.MAY_NOT_RUN),)
+    amount = {"image": "i", "resources": {"requests": {"cpu": "{{cpu}}", "memory": "1Gi"}}}
+    found = workflow({"name": "main", "container": amount})
+    (said,) = found.unread
+    assert said.endswith(sentences.PARAMETER)
+    (pod,) = found.pods["main"]
+    assert pod["spec"]["containers"][0]["resources"] == {"requests": {"memory": "1Gi"}}
+
+
+def test_pods_of_a_workflow_have_what_it_says_for_all_of_them() -> None:
+    own = {**LEAF, "nodeSelector": {"zone": "b"}, "metadata": {"labels": {"a": "2"}}}
+    body = {
+        "entrypoint": "leaf", "templates": [own], "nodeSelector": {"zone": "a"}, "schedulerName": "mine",
+        "podMetadata": {"labels": {"a": "1", "b": "1"}},
+    }  # fmt: skip
+    (pod,) = made("argoproj.io/v1alpha1", "Workflow", body).pods["leaf"]
+    assert (pod["spec"]["nodeSelector"], pod["spec"]["schedulerName"]) == ({"zone": "b"}, "mine")
+    assert {name: pod["metadata"]["labels"][name] for name in "ab"} == {"a": "2", "b": "1"}

@@ -159,7 +159,7 @@ def _groups(root: Place, kind: JobKind, job: Reference, sets: list[PodSet]) -> l
         return [_group(root, kind, job, f"{job.name}-{n}", size, sets) for n in range(replicas) if size > 1]
     least = number(gang, "minCount", total)
     if kind.min_available:
-        least = number(root, kind.min_available, total)
+        least = number(root, kind.min_available, total) or total
     made = _group(root, kind, job, job.name, min(least, total), sets)
     for field in ("disruptionMode", "schedulingConstraints"):
         if at(policy, field).value is not None:

@@ -7,6 +7,8 @@ that is not here is added in the configuration, under `jobs.kinds`, with the sam
 
 from collections.abc import Iterable, Iterator
 
+import msgspec
+
 from reprieve.jobs import sentences
 from reprieve.jobs.rows import JobKind, PodSetRule, StatusRule
 from reprieve.objects import Document, kind_key
@@ -79,11 +81,16 @@ _RAY_JOB_STATUS = StatusRule(
 
 
 def _set_of_pods(
-    kind: str, plural: str, *short: str, makes: tuple[str, ...] = (), together: bool = False
+    kind: str,
+    plural: str,
+    *short: str,
+    makes: tuple[str, ...] = (),
+    together: bool = False,
+    group: str = "apps",
 ) -> JobKind:
-    """Something of apps/v1 that keeps a number of equal pods."""
+    """Something of Kubernetes itself that keeps a number of equal pods."""
     return JobKind(
-        group="apps", versions=("v1",), kind=kind, plural=plural, short_names=short,
+        group=group, versions=("v1",), kind=kind, plural=plural, short_names=short,
         pod_sets=(PodSetRule(at="spec", pod_name="{job}-{index}"),),
         makes=makes, quota="group" if together else "pod",
         claim_templates="spec.volumeClaimTemplates",
@@ -144,6 +151,7 @@ TABLE: tuple[JobKind, ...] = (
     ),
     _set_of_pods("Deployment", "deployments", "deploy", makes=("ReplicaSet",)),
     _set_of_pods("ReplicaSet", "replicasets", "rs"),
+    _set_of_pods("ReplicationController", "replicationcontrollers", "rc", group=""),
     _set_of_pods("StatefulSet", "statefulsets", "sts", together=True),
     JobKind(
         group="jobset.x-k8s.io",
@@ -233,6 +241,84 @@ TABLE: tuple[JobKind, ...] = (
         "spec.rayClusterConfig.suspend",
         "RayCluster",
         cluster="status.activeServiceStatus.rayClusterName",
+    ),
+    msgspec.structs.replace(
+        _ray(
+            "RayCronJob", "raycronjobs", "spec.jobTemplate.rayClusterSpec", "spec.suspend", "RayJob", job=True
+        ),
+        versions=("v1",),
+        job_template="spec.jobTemplate",
+        job_spec="",
+        quota="none",
+        status=StatusRule(),
+        ended="",
+        ended_by="",
+        pods_by={},
+    ),
+    JobKind(
+        group="batch.volcano.sh",
+        versions=("v1alpha1",),
+        kind="Job",
+        ended="Completed",
+        plural="jobs",
+        short_names=("vcjob", "vj"),
+        pod_sets=(
+            PodSetRule(
+                at="spec.tasks[]",
+                name="@name",
+                labels={
+                    "volcano.sh/job-name": "{job}",
+                    "volcano.sh/task-spec": "{set}",
+                    "volcano.sh/task-index": "{index}",
+                },
+                index_label="volcano.sh/task-index",
+            ),
+        ),
+        reader="volcano_job",
+        gang=True,
+        min_available="spec.minAvailable",
+        priority_class="spec.priorityClassName",
+        status=StatusRule(
+            phase="status.state.phase",
+            succeeded_phases=("Completed",),
+            failed_phases=("Failed", "Terminated"),
+        ),
+        pods_by={"volcano.sh/job-name": "metadata.name"},
+        unread={
+            "spec.tasks[].minAvailable": sentences.TASK_MINIMUM,
+            "spec.tasks[].dependsOn": sentences.STARTS_IN_TURN,
+            "spec.networkTopology": sentences.NEAR_EACH_OTHER,
+            "spec.volumes": sentences.VOLUMES,
+        },
+    ),
+    JobKind(
+        group="disaggregatedset.x-k8s.io",
+        versions=("v1",),
+        kind="DisaggregatedSet",
+        plural="disaggregatedsets",
+        makes=("LeaderWorkerSet",),
+        reader="disaggregated_set",
+        quota="none",
+        unread={
+            "spec.roles": sentences.REPLICAS_START_TOGETHER,
+            "spec.roles[].scaling": sentences.RESIZES,
+            "spec.placementPolicy": sentences.EXCLUSIVE,
+        },
+    ),
+    JobKind(
+        group="argoproj.io",
+        versions=("v1alpha1",),
+        kind="Workflow",
+        plural="workflows",
+        short_names=("wf",),
+        reader="workflow",
+        suspend="spec.suspend",
+        quota="none",
+        priority_class="spec.podPriorityClassName",
+        status=StatusRule(
+            phase="status.phase", succeeded_phases=("Succeeded",), failed_phases=("Failed", "Error")
+        ),
+        pods_by={"workflows.argoproj.io/workflow": "metadata.name"},
     ),
     JobKind(
         group="workload.codeflare.dev",

@@ -86,6 +86,8 @@ class JobKind(_Row):
     """Kinds of jobs that stand between it and its pods."""
     job_template: str = ""
     """Where the job is written, with labels of its own, that it makes in each run."""
+    job_spec: str = "spec"
+    """Where the spec of that job is, below `job_template`; empty: that is the spec, without labels."""
     suspend: str = ""
     """The truth value that keeps the job from starting; a kind without one is held by scheduling gates."""
     gang: bool = False

@@ -13,6 +13,7 @@ from reprieve.jobs.pod_sets import PodSet, Written, described
 from reprieve.jobs.ray import ray_cluster, ray_job
 from reprieve.jobs.rows import JobKind, PodSetRule
 from reprieve.jobs.spark import spark_pod_sets
+from reprieve.jobs.workflow import workflow_pod_sets
 from reprieve.objects import DEFAULT_NAMESPACE, Document, InvalidObject, kind_key, whole_number
 
 Read = Callable[[Place, JobKind, "Surroundings"], list[PodSet]]
@@ -66,6 +67,39 @@ def _crew(root: Place, spec: str) -> list[PodSet]:
         one = described(part, _ALIKE, replicas, size)
         return [msgspec.structs.replace(one, former=("leader", "worker"))]
     return [described(part, _LEADER, replicas), described(part, _WORKER, replicas, max(0, size - 1))]
+
+
+# -- DisaggregatedSet: a LeaderWorkerSet for each role -------------------------------------------------------
+
+
+def _disaggregated_set(root: Place, *_: object) -> list[PodSet]:
+    """As lws' pkg/controllers/disaggregatedset makes them (lws_manager.go, Create), each as often as there
+    are slices; a hash of the revision that is part of their names is not known here."""
+    slices, found = number(root, "spec.slices", 1), []
+    for role in entries(root, "spec.roles[]"):
+        name = text(role, "name", role.key)
+        for each in _crew(role, "spec"):
+            word = name if each.name == "main" else f"{name}-{each.name}"
+            factors = (each.factors[0] * slices, *each.factors[1:])
+            owner = f"{text(root, 'metadata.name')}-{name}"
+            found.append(
+                msgspec.structs.replace(each, name=word.lower(), word=word, factors=factors, owner=owner)
+            )
+    return found
+
+
+# -- Volcano: a scheduler of its own, unless the job names another one ---------------------------------------
+
+
+def _volcano_job(root: Place, _around: object, _kind: object, found: list[PodSet]) -> list[PodSet]:
+    """As Volcano's createJobPod (pkg/controllers/job/job_controller_util.go)."""
+    scheduler = {"schedulerName": text(root, "spec.schedulerName", "volcano")}
+    return [
+        msgspec.structs.replace(
+            each, template={**each.template, "spec": {**scheduler, **each.template["spec"]}}
+        )
+        for each in found
+    ]
 
 
 # -- TrainJob: the pods are in its runtime -------------------------------------------------------------------
@@ -230,11 +264,14 @@ def _distinct(found: list[PodSet]) -> list[str]:
 
 
 READERS: dict[str, Reader] = {
+    "disaggregated_set": _disaggregated_set,
     "leader_worker_set": _leader_worker_set,
     "ray_cluster": ray_cluster,
     "ray_job": ray_job,
     "train_job": _train_job,
     "app_wrapper": _app_wrapper,
+    "volcano_job": _volcano_job,
+    "workflow": lambda root, *_: workflow_pod_sets(root),
     "spark": lambda root, *_: spark_pod_sets(root),
 }
 """What completes or makes the pod sets that the rules of the table find."""
