@@ -374,15 +374,17 @@ class JobKinds:
         return self._kinds.get((api_version.rpartition("/")[0], kind))
 
     def below(self, kind: str) -> list[JobKind]:
-        """The kind and all kinds that may stand between it and its pods."""
-        found: dict[str, None] = {}
+        """The kind and all kinds that may stand between it and its pods. Of two with one name it is the first
+        in the table: what makes a Job makes that of Kubernetes."""
+        first = {each.kind: each for each in reversed([*self])}
+        found: dict[str, JobKind] = {}
         to_do = [kind]
         while to_do:
             name = to_do.pop()
-            if name not in found:
-                found[name] = None
-                to_do += [made for each in self if each.kind == name for made in each.makes]
-        return [each for each in self if each.kind in found]
+            if name in first and name not in found:
+                found[name] = first[name]
+                to_do += first[name].makes
+        return [each for each in self if each is found.get(each.kind)]
 
     def words(self) -> dict[str, str]:
         """What people may type for a kind, as for kubectl."""
