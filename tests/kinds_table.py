@@ -11,6 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from reprieve.jobs import JobKind
+
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "jobs.md"
 COLUMNS = ("plan", "quota", "fleet", "resumed after kill -9")
@@ -25,8 +27,14 @@ TESTS = (
 )
 
 
-def show(kind: str, column: str, value: str) -> None:
+def title(kind: JobKind) -> str:
+    """Two projects have a Job."""
+    return f"{kind.kind} of Volcano" if kind.group == "batch.volcano.sh" else kind.kind
+
+
+def show(shown: JobKind, column: str, value: str) -> None:
     assert column in COLUMNS
+    kind = title(shown)
     if record := os.environ.get(RECORD):
         with Path(record).open("a") as lines:
             lines.write(json.dumps([kind, column, value]) + "\n")

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from click.testing import CliRunner
 
@@ -112,16 +113,16 @@ def test_jobs_that_are_planned_later_are_not_called_ignored(tmp_path: Path) -> N
 
 def test_a_kind_that_is_not_known_is_named_with_what_to_do(tmp_path: Path) -> None:
     tasks = [{"name": "t", "replicas": 2, "template": {"spec": {"containers": [container()]}}}]
-    code, said = run(tmp_path, "plan", job_of_kind("batch.volcano.sh/v1alpha1", "Job", {"tasks": tasks}))
+    code, said = run(tmp_path, "plan", job_of_kind("batch.example.org/v1alpha1", "Job", {"tasks": tasks}))
     assert code == 2
-    assert "Not known here: Job of batch.volcano.sh/v1alpha1" in said
+    assert "Not known here: Job of batch.example.org/v1alpha1" in said
     assert "jobs.kinds" in said
 
 
 def test_a_kind_without_a_template_is_named_too(tmp_path: Path) -> None:
     """Of a Workflow it was said that nothing waits for a node."""
-    code, said = run(tmp_path, "plan", job_of_kind("argoproj.io/v1alpha1", "Workflow", {"entrypoint": "a"}))
-    assert (code, "Not known here: Workflow of argoproj.io/v1alpha1" in said) == (2, True)
+    code, said = run(tmp_path, "plan", job_of_kind("example.org/v1alpha1", "Workflow", {"entrypoint": "a"}))
+    assert (code, "Not known here: Workflow of example.org/v1alpha1" in said) == (2, True)
 
 
 def test_a_daemon_set_is_no_kind_to_describe(tmp_path: Path) -> None:
@@ -131,7 +132,7 @@ def test_a_daemon_set_is_no_kind_to_describe(tmp_path: Path) -> None:
 
 
 def test_validate_does_not_say_that_a_kind_of_others_is_elsewhere(tmp_path: Path) -> None:
-    said = run(tmp_path, "validate", job_of_kind("batch.volcano.sh/v1alpha1", "Job", {}))[1]
+    said = run(tmp_path, "validate", job_of_kind("batch.example.org/v1alpha1", "Job", {}))[1]
     assert "there is no schema of it here; another Job is in batch/v1" in said
 
 
@@ -168,3 +169,28 @@ def test_what_has_no_kind_is_told_with_its_place(tmp_path: Path) -> None:
 def test_a_kind_in_the_wrong_case_hears_the_right_one(tmp_path: Path) -> None:
     said = run(tmp_path, "plan", {"apiVersion": "v1", "kind": "pod", "metadata": {"name": "p"}})[1]
     assert "Not known here: pod of v1; did you mean 'Pod'? Give its pods" in said
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "hint"),
+    [
+        ("postgresql.cnpg.io/v1", "Cluster", ""),
+        ("example.org/v1", "RayCluster", ""),
+        ("ray.io/v1", "RayClutser", "; did you mean 'RayCluster'?"),
+        ("ray.oi/v1", "RayCluster", "; did you mean 'RayCluster of ray.io'?"),
+        ("kubeflow.com/v1", "PyTorchJb", "; did you mean 'PyTorchJob of kubeflow.org'?"),
+    ],
+)
+def test_a_kind_is_guessed_in_a_group_that_is_near(
+    tmp_path: Path, api_version: str, kind: str, hint: str
+) -> None:
+    code, said = run(tmp_path, "plan", job_of_kind(api_version, kind, {}))
+    assert (code, f"Not known here: {kind} of {api_version}{hint}" in said) == (2, True)
+    assert ("did you mean" in said) == bool(hint)
+
+
+def test_a_group_without_pods_says_what_it_lacks(tmp_path: Path) -> None:
+    group = builders.pod_group("crew", 4, namespace="ml")
+    for command in ("plan", "when"):
+        code, said = run(tmp_path, command, group)
+        assert (code, sentences.without_pods("PodGroup/ml/crew") in said) == (2, True)

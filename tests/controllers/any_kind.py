@@ -30,8 +30,14 @@ from tests import builders
 from tests.waiting import eventually
 
 FOLDER = Path(__file__).parents[2] / "examples" / "20-any-job"
-EXAMPLES = sorted(path.stem for path in FOLDER.glob("*.yaml") if path.stem != "cluster")
 KINDS = JobKinds()
+EXAMPLES = sorted(
+    path.stem
+    for path in FOLDER.glob("*.yaml")
+    for *_, last in [read_documents(path)]
+    if (kind := KINDS.find(last.document)) is not None and kind.asks != "none"
+)
+"""Of kinds that ask for quota: what the others make asks for itself."""
 NODES = "node=90:cpu=64,memory=512Gi,nvidia.com/gpu=8;labels=pool=gpu"
 CONFIG = {
     "quota": {"quotaCheckStrategy": "IgnoreUndeclared"},
@@ -148,9 +154,12 @@ class World:
         case.before = answer
 
     async def _end(self, case: Case) -> None:
-        """Its pods have done their work; a service is deleted by whoever made it."""
+        """Its pods have done their work; a service is deleted, with its pods (those of a
+        ReplicationController would stay), by whoever made it."""
         if not case.ends:
-            await self.client.delete(case.resource(case.job), case.job["metadata"]["name"], case.name)
+            await self.client.delete(
+                case.resource(case.job), case.job["metadata"]["name"], case.name, propagation="Background"
+            )
             return
         done = {"status": {"phase": "Succeeded"}}
         for pod in self.looks.select("pods", case.name):

@@ -100,7 +100,7 @@ async def through_quota(dice: random.Random) -> None:
         await world.live(draw)
         assert not steps, f"the controller was not cut off for {list(steps)}"
         for case in world.cases:
-            show(case.kind.kind, "quota", case.held_by)
+            show(case.kind, "quota", case.held_by)
 
 
 @pytest.mark.slow

@@ -141,4 +141,4 @@ def test_each_kind_lives_on_when_the_controller_is_killed(
     for case in map(Case, EXAMPLES):
         met = hit[case.kind.kind]
         assert len(met) >= 2, f"of {case.kind.kind} the controller was killed while it was {met} only"
-        show(case.kind.kind, "resumed after kill -9", "yes")
+        show(case.kind, "resumed after kill -9", "yes")

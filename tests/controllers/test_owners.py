@@ -20,7 +20,7 @@ TEMPLATE = {"spec": {"containers": [builders.container(1)]}}
 
 
 def of_kind(name: str, **spec: Any) -> Document:
-    [kind] = [each for each in KINDS if each.kind == name]
+    kind = next(each for each in KINDS if each.kind == name)
     meta = {"name": "it", "namespace": "ml", "uid": "u", "labels": {QUEUE: "main"}}
     return {"apiVersion": kind.api_version, "kind": name, "metadata": meta, "spec": spec}
 

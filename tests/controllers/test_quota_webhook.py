@@ -17,7 +17,7 @@ from reprieve.kube import NAMESPACES, SECRETS, WEBHOOKS
 from reprieve.manifests import Installation, deployment
 from tests import builders
 from tests.controllers.clusters import cluster
-from tests.jobs.test_kinds import PODS, written
+from tests.jobs.test_kinds import ASKING, written
 from tests.waiting import eventually
 
 QUEUE = "kueue.x-k8s.io/queue-name"
@@ -42,7 +42,7 @@ def patched(document: Document, answer: Document) -> Document:
     return changed
 
 
-@pytest.mark.parametrize("name", sorted(PODS))
+@pytest.mark.parametrize("name", sorted(ASKING))
 def test_a_new_job_of_a_queue_is_held_whatever_its_kind(name: str) -> None:
     job = written(name)
     free = review(asked(job), KINDS)

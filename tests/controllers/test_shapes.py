@@ -30,7 +30,7 @@ from tests.fleet.build import NOW
 GPU = flavor("gpu", nodeLabels={"pool": "gpu"}, tolerations=[{"key": "gpu", "operator": "Exists"}])
 FLAVOR = decode_as(GPU, ResourceFlavor)
 KINDS = JobKinds()
-[JOB] = [kind for kind in KINDS if kind.kind == "Job"]
+[JOB] = [kind for kind in KINDS if kind.resource == "jobs.batch"]
 
 
 def asked(made: dict) -> list[dict]:

@@ -107,7 +107,10 @@ class Cluster:
         }
 
     async def served(self, resource: Resource) -> Resource | None:
-        return next((each for each in self._items if each.plural == resource.plural), None)
+        return next(
+            (each for each in self._items if (each.group, each.plural) == (resource.group, resource.plural)),
+            None,
+        )
 
     async def listing(self, resource: Resource, namespace: str = "") -> Listing:
         if resource.plural == "jobs" and not self._jobs:

@@ -35,6 +35,34 @@ ROWS = [
         sentences.unread_field("spec.x", "volumes that each pod gets"),
         "spec.x, volumes that each pod gets",
     ),
+    (
+        sentences.unread_field("spec.roles", sentences.REPLICAS_START_TOGETHER),
+        "spec.roles, whose replicas start together, each by itself: their pods are planned one by one",
+    ),
+    (
+        sentences.unread_field("spec.tasks[].minAvailable", sentences.TASK_MINIMUM),
+        "spec.tasks[].minAvailable, which says how many pods of the task must start together",
+    ),
+    (
+        sentences.unread_field("spec.networkTopology", sentences.NEAR_EACH_OTHER),
+        "spec.networkTopology, which keeps its pods near each other",
+    ),
+    (
+        sentences.unread_field("spec.templates[0].steps[0][0]", sentences.NUMBER_UNKNOWN),
+        "spec.templates[0].steps[0][0], whose number is known only while it runs: counted as one",
+    ),
+    (
+        sentences.unread_field("spec.x.when", sentences.MAY_NOT_RUN),
+        "spec.x.when, which may leave it out: counted as if it runs",
+    ),
+    (
+        sentences.unread_field("spec.x", sentences.PARAMETER),
+        "spec.x, which has its value only while it runs",
+    ),
+    (
+        sentences.unread_field("spec.x.templateRef", sentences.OTHER_TEMPLATE),
+        "spec.x.templateRef, whose pods are in another object: counted as none",
+    ),
     (sentences.not_looked_at("spec.x, which counts"), "Note: not looked at: spec.x, which counts."),
     (sentences.unread_spark_setting("spark.x"), "spec.sparkConf[spark.x], which changes its pods"),
     (

@@ -122,5 +122,5 @@ async def test_a_job_that_cannot_be_read_says_so_in_an_event(server: EmbeddedSer
 
 
 def test_an_unknown_project_is_refused_with_those_that_are_known() -> None:
-    with pytest.raises(ReprieveError, match="--kinds argo: not known; known are jobset, kubeflow"):
-        kinds_of(["argo"])
+    with pytest.raises(ReprieveError, match="--kinds nomad: not known; known are jobset, kubeflow"):
+        kinds_of(["nomad"])

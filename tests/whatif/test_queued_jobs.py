@@ -111,7 +111,7 @@ def test_a_pod_group_with_a_queue_asks_for_its_pods() -> None:
                 "LeaderWorkerSet",
                 {"replicas": 2, "leaderWorkerTemplate": {"size": 3, "workerTemplate": template()}},
             ),
-            {jobs.replica_of_job("LeaderWorkerSet/ml/it", n): {"leader": 1, "worker": 2} for n in range(2)},
+            {jobs.replica_of_job("LeaderWorkerSet/ml/it", n): {"main": 3} for n in range(2)},
         ),
         (
             job_of_kind("batch/v1", "Job", {"parallelism": 4, "template": template()}),

@@ -227,6 +227,11 @@ ROWS = [
     (sentences.NO_WORKLOAD, "not turned into a Workload: give the Workload"),
     (sentences.NOT_PLANNED, "not planned: name it with --for, or give its pods"),
     (
+        sentences.without_pods("PodGroup/ml/a"),
+        "PodGroup/ml/a: a PodGroup or Workload makes no pods itself. Give the pods that belong to it, or the "
+        "job that makes them",
+    ),
+    (
         sentences.MAKES_PODS,
         "it makes pods, which are not planned: describe it under jobs.kinds of the configuration",
     ),

@@ -27,7 +27,7 @@ from reprieve.objects import (
     Source,
     document_of,
     kind_key,
-    nearest,
+    nearest_kind,
     outcomes,
     some,
 )
@@ -164,7 +164,7 @@ def _target(text: str, config: "Configuration") -> Reference:
 def _found(submitted: Sequence[Source], config: "Configuration") -> list[Reference]:
     """What the manifests would create."""
     from reprieve.objects import schemas
-    from reprieve.whatif import targets
+    from reprieve.whatif import targets, without_pods
 
     found = targets(submitted, config)
     if found:
@@ -181,9 +181,8 @@ def _found(submitted: Sequence[Source], config: "Configuration") -> list[Referen
             if not isinstance(each.document.get(field), str):
                 raise ReprieveError(f"{each.where}: {field}: is required")
     known = {*schemas.known_kinds(), *((each.group, each.kind) for each in config.job_kinds())}
-    kinds = [kind for _, kind in known]
     strange = [
-        f"{each.document['kind']} of {each.document['apiVersion']}{nearest(each.document['kind'], kinds)}"
+        f"{each.document['kind']} of {each.document['apiVersion']}{nearest_kind(each.document, known)}"
         for each in submitted
         if kind_key(each.document) not in known
     ]
@@ -193,6 +192,8 @@ def _found(submitted: Sequence[Source], config: "Configuration") -> list[Referen
             f"{question} Not known here: {named}{'' if named.endswith('?') else '.'} Give its pods; or "
             "describe a kind that makes pods under jobs.kinds of --config (docs/jobs.md, A kind of your own)"
         )
+    if lacking := without_pods(submitted):
+        raise click.UsageError(f"{question} {lacking}")
     raise click.UsageError(
         f"{question} In the manifests nothing waits for a node: no pod, group, workload or job. "
         "Name it with --for KIND/NAMESPACE/NAME"

@@ -111,7 +111,7 @@ class Options:
     default="",
     metavar="LIST",
     help="Jobs of other projects to know and run, separated by commas: jobset, kubeflow, trainer, ray, lws, "
-    "appwrapper, spark, or all.",
+    "appwrapper, spark, volcano, disaggregatedset, argo, or all.",
 )
 @click.option(
     "--run-for",

@@ -140,7 +140,7 @@ def _history(names: Sequence[str]) -> "list[Job]":
 
 
 def _targets(text: str | None, submitted: Sequence[Source], config: "Configuration") -> list[Reference]:
-    from reprieve.whatif import parse_target, targets
+    from reprieve.whatif import parse_target, targets, without_pods
 
     if text:
         try:
@@ -148,6 +148,8 @@ def _targets(text: str | None, submitted: Sequence[Source], config: "Configurati
         except ReprieveError as error:
             raise ReprieveError(f"cannot look ahead for {error}") from error
     found = targets(submitted, config)
+    if not found and (lacking := without_pods(submitted)):
+        raise click.UsageError(f"who is asked about? {lacking}")
     if not found:
         raise click.UsageError(
             "who is asked about? In the manifests nothing waits: no pod, group, workload or job. Name it: "

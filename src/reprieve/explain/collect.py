@@ -66,7 +66,7 @@ async def _jobs(
         if resource in own:
             found += await _readable(client, resource, target.namespace, not_shown, only_there=True)
     if hidden:
-        not_shown.append(answers.may_not_list_jobs(hidden))
+        not_shown.append(answers.may_not_list_jobs([*dict.fromkeys(hidden)]))
     return found
 
 

@@ -116,12 +116,13 @@ def _wanted(owner: Document) -> int | None:
     spec, status, kind = owner.get("spec") or {}, owner.get("status") or {}, owner.get("kind")
     if kind in REPLICATED:
         return int(spec.get("replicas", 1))
-    if kind == "Job":
+    if kind == "Job" and str(owner.get("apiVersion")).startswith("batch/"):
         most, left = int(spec.get("parallelism", 1)), spec.get("completions")
         return most if left is None else max(0, min(most, int(left) - int(status.get("succeeded") or 0)))
     if kind == "DaemonSet":
         return status.get("desiredNumberScheduled")
-    if kind == "CronJob" or KINDS.find(owner) is None:
+    row = KINDS.find(owner)
+    if row is None or row.job_template:
         return None
     try:
         return sum(each.count for each in pod_sets(owner, KINDS))

@@ -61,7 +61,8 @@ class Population:
         """A job that is to run, and that nothing else among the objects makes."""
         if not self._owners.is_job(document) or ending(document, self._kinds) is not None:
             return False
-        if document.get("kind") == "CronJob" and ref not in self._wanted:
+        kind = self._kinds.find(document)
+        if kind is not None and kind.job_template and ref not in self._wanted:
             return False
         if self.has_queues and queue_of(document) and not self._asks(ref):
             return False  # a job above it, which is not shown, asks in its place

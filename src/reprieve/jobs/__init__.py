@@ -66,6 +66,7 @@ from reprieve.jobs.workloads import (
     priority_class_of,
     queue_of,
     requested,
+    requested_before,
     suspended_by,
     unheeded,
 )
@@ -121,6 +122,7 @@ __all__ = [
     "replica_names",
     "replica_volumes",
     "requested",
+    "requested_before",
     "restored",
     "shape",
     "shape_of",

@@ -111,7 +111,11 @@ def restored(document: Document, sets: Iterable[PodSet]) -> Document:
     if before is None:
         return document
     made: Document = _copied(document)
-    bases = {each.name: pointer(each.written.path if each.written else each.path) for each in sets}
+    bases = {
+        name: pointer(each.written.path if each.written else each.path)
+        for each in sets
+        for name in each.known_as
+    }
     for owner, changes in reversed(before.items()):
         if owner and owner not in bases:
             continue  # these pods are not in the job any more

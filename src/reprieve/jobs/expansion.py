@@ -173,7 +173,7 @@ def _groups(root: Place, kind: JobKind, job: Reference, sets: list[PodSet]) -> l
         return [_group(root, kind, job, f"{job.name}-{n}", size, sets) for n in range(replicas) if size > 1]
     least = number(gang, "minCount", total)
     if kind.min_available:
-        least = number(root, kind.min_available, total)
+        least = number(root, kind.min_available, total) or total
     made = _group(root, kind, job, job.name, min(least, total), sets)
     for field in ("disruptionMode", "schedulingConstraints"):
         if at(policy, field).value is not None:
@@ -236,7 +236,7 @@ def _pods(
         meta = between["spec"]["template"]["metadata"]
         owner = _owner(Place("", between), Reference.read(between))
     own_class = text(root, kind.priority_class) if kind.priority_class else ""
-    fixed: dict[str, Any] = {"job": pod_set.owner or job.name, "set": pod_set.name}
+    fixed: dict[str, Any] = {"job": pod_set.owner or job.name, "set": pod_set.word or pod_set.name}
     shared, varying = _labels(pod_set, {**(meta.get("labels") or {})}, fixed)
     for words in pod_words(pod_set, job.name):
         labels = {label: value.format(**words) for label, value in varying}

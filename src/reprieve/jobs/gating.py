@@ -58,8 +58,14 @@ def gate_additions(document: Document, kind: JobKind, sets: Iterable[PodSet]) ->
     if labels and kind.asks != "pod":
         labels[well_known.POD_GROUP_NAME_LABEL] = group_label(document, kind)
     added: dict[str, Additions] = {}
-    for each in sets:
-        named = {well_known.POD_SET_LABEL: each.name} if labels and kind.asks != "pod" else {}
+    sets = [*sets]
+    for each, asked in zip(sets, replica_sets(kind, sets), strict=True):
+        if kind.asks == "replica" and not asked.count:
+            continue  # no replica has such pods, and their template stays as it is
+        there = (each.template.get("metadata") or {}).get("labels") or {}
+        # With another label than before all pods that run would be replaced.
+        name = next((old for old in each.former if there.get(well_known.POD_SET_LABEL) == old), each.name)
+        named = {well_known.POD_SET_LABEL: name} if labels and kind.asks != "pod" else {}
         added[each.name] = Additions(labels={**labels, **named}, gates=(well_known.ADMISSION_GATE,))
     return added
 

@@ -7,6 +7,8 @@ that is not here is added in the configuration, under `jobs.kinds`, with the sam
 
 from collections.abc import Iterable, Iterator
 
+import msgspec
+
 from reprieve.jobs import sentences
 from reprieve.jobs.rows import JobKind, PodSetRule, StatusRule
 from reprieve.objects import Document, kind_key
@@ -48,12 +50,12 @@ def _training(
 
 
 def _ray(
-    kind: str, plural: str, spec: str, suspend: str, *makes: str, reader: str = "", cluster: str = ""
+    kind: str, plural: str, spec: str, suspend: str, *makes: str, job: bool = False, cluster: str = ""
 ) -> JobKind:
     """Something with a Ray cluster in it. Ray starts with its head and takes workers as they come."""
     labels = {"ray.io/cluster": "{job}", "ray.io/group": "{set}"}
     head = PodSetRule(
-        at=f"{spec}.headGroupSpec", name="head", count=(), pod_name="{job}-head", optional=bool(reader),
+        at=f"{spec}.headGroupSpec", name="head", count=(), pod_name="{job}-head", optional=job,
         labels={**labels, "ray.io/group": "headgroup", "ray.io/node-type": "head"},
     )  # fmt: skip
     workers = PodSetRule(
@@ -64,9 +66,10 @@ def _ray(
     )  # fmt: skip
     return JobKind(
         group="ray.io", versions=("v1", "v1alpha1"), kind=kind, plural=plural,
-        pod_sets=(head, workers), suspend=suspend, makes=makes, reader=reader,
-        status=_RAY_JOB_STATUS if reader else StatusRule(), pods_by={"ray.io/cluster": cluster},
-        ended="Complete" if reader else "", ended_by="submitter" if reader else "",
+        pod_sets=(head, workers), suspend=suspend, makes=makes,
+        reader="ray_job" if job else "ray_cluster",
+        status=_RAY_JOB_STATUS if job else StatusRule(), pods_by={"ray.io/cluster": cluster},
+        ended="Complete" if job else "", ended_by="submitter" if job else "",
         autoscaling=f"{spec}.enableInTreeAutoscaling",
         unread={"ray.io/gang-scheduling-enabled": sentences.STARTS_TOGETHER},
     )  # fmt: skip
@@ -78,11 +81,16 @@ _RAY_JOB_STATUS = StatusRule(
 
 
 def _set_of_pods(
-    kind: str, plural: str, *short: str, makes: tuple[str, ...] = (), together: bool = False
+    kind: str,
+    plural: str,
+    *short: str,
+    makes: tuple[str, ...] = (),
+    together: bool = False,
+    group: str = "apps",
 ) -> JobKind:
-    """Something of apps/v1 that keeps a number of equal pods."""
+    """Something of Kubernetes itself that keeps a number of equal pods."""
     return JobKind(
-        group="apps", versions=("v1",), kind=kind, plural=plural, short_names=short,
+        group=group, versions=("v1",), kind=kind, plural=plural, short_names=short,
         pod_sets=(PodSetRule(at="spec", pod_name="{job}-{index}"),),
         makes=makes, quota="group" if together else "pod",
         claim_templates="spec.volumeClaimTemplates",
@@ -143,6 +151,7 @@ TABLE: tuple[JobKind, ...] = (
     ),
     _set_of_pods("Deployment", "deployments", "deploy", makes=("ReplicaSet",)),
     _set_of_pods("ReplicaSet", "replicasets", "rs"),
+    _set_of_pods("ReplicationController", "replicationcontrollers", "rc", group=""),
     _set_of_pods("StatefulSet", "statefulsets", "sts", together=True),
     JobKind(
         group="jobset.x-k8s.io",
@@ -222,7 +231,7 @@ TABLE: tuple[JobKind, ...] = (
         "spec.suspend",
         "RayCluster",
         "Job",
-        reader="ray_submitter",
+        job=True,
         cluster="status.rayClusterName",
     ),
     _ray(
@@ -232,6 +241,84 @@ TABLE: tuple[JobKind, ...] = (
         "spec.rayClusterConfig.suspend",
         "RayCluster",
         cluster="status.activeServiceStatus.rayClusterName",
+    ),
+    msgspec.structs.replace(
+        _ray(
+            "RayCronJob", "raycronjobs", "spec.jobTemplate.rayClusterSpec", "spec.suspend", "RayJob", job=True
+        ),
+        versions=("v1",),
+        job_template="spec.jobTemplate",
+        job_spec="",
+        quota="none",
+        status=StatusRule(),
+        ended="",
+        ended_by="",
+        pods_by={},
+    ),
+    JobKind(
+        group="batch.volcano.sh",
+        versions=("v1alpha1",),
+        kind="Job",
+        ended="Completed",
+        plural="jobs",
+        short_names=("vcjob", "vj"),
+        pod_sets=(
+            PodSetRule(
+                at="spec.tasks[]",
+                name="@name",
+                labels={
+                    "volcano.sh/job-name": "{job}",
+                    "volcano.sh/task-spec": "{set}",
+                    "volcano.sh/task-index": "{index}",
+                },
+                index_label="volcano.sh/task-index",
+            ),
+        ),
+        reader="volcano_job",
+        gang=True,
+        min_available="spec.minAvailable",
+        priority_class="spec.priorityClassName",
+        status=StatusRule(
+            phase="status.state.phase",
+            succeeded_phases=("Completed",),
+            failed_phases=("Failed", "Terminated"),
+        ),
+        pods_by={"volcano.sh/job-name": "metadata.name"},
+        unread={
+            "spec.tasks[].minAvailable": sentences.TASK_MINIMUM,
+            "spec.tasks[].dependsOn": sentences.STARTS_IN_TURN,
+            "spec.networkTopology": sentences.NEAR_EACH_OTHER,
+            "spec.volumes": sentences.VOLUMES,
+        },
+    ),
+    JobKind(
+        group="disaggregatedset.x-k8s.io",
+        versions=("v1",),
+        kind="DisaggregatedSet",
+        plural="disaggregatedsets",
+        makes=("LeaderWorkerSet",),
+        reader="disaggregated_set",
+        quota="none",
+        unread={
+            "spec.roles": sentences.REPLICAS_START_TOGETHER,
+            "spec.roles[].scaling": sentences.RESIZES,
+            "spec.placementPolicy": sentences.EXCLUSIVE,
+        },
+    ),
+    JobKind(
+        group="argoproj.io",
+        versions=("v1alpha1",),
+        kind="Workflow",
+        plural="workflows",
+        short_names=("wf",),
+        reader="workflow",
+        suspend="spec.suspend",
+        quota="none",
+        priority_class="spec.podPriorityClassName",
+        status=StatusRule(
+            phase="status.phase", succeeded_phases=("Succeeded",), failed_phases=("Failed", "Error")
+        ),
+        pods_by={"workflows.argoproj.io/workflow": "metadata.name"},
     ),
     JobKind(
         group="workload.codeflare.dev",
@@ -287,15 +374,17 @@ class JobKinds:
         return self._kinds.get((api_version.rpartition("/")[0], kind))
 
     def below(self, kind: str) -> list[JobKind]:
-        """The kind and all kinds that may stand between it and its pods."""
-        found: dict[str, None] = {}
+        """The kind and all kinds that may stand between it and its pods. Of two with one name it is the first
+        in the table: what makes a Job makes that of Kubernetes."""
+        first = {each.kind: each for each in reversed([*self])}
+        found: dict[str, JobKind] = {}
         to_do = [kind]
         while to_do:
             name = to_do.pop()
-            if name not in found:
-                found[name] = None
-                to_do += [made for each in self if each.kind == name for made in each.makes]
-        return [each for each in self if each.kind in found]
+            if name in first and name not in found:
+                found[name] = first[name]
+                to_do += first[name].makes
+        return [each for each in self if each is found.get(each.kind)]
 
     def words(self) -> dict[str, str]:
         """What people may type for a kind, as for kubectl."""

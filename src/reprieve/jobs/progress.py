@@ -55,7 +55,7 @@ def progress(document: Document, kind: JobKind, sets: Iterable[PodSet]) -> Progr
     root, rule = Place("", document), kind.status
     counted = sum(_number(root, path) for path in rule.pods)
     done: dict[str, int] = {}
-    parts = {name_of(part, rule.name): part for part in _parts(root, rule.pod_sets)}
+    parts = {name_of(part, rule.name).lower(): part for part in _parts(root, rule.pod_sets)}
     counted += sum(_number(part, "active") for part in parts.values())
     for each in sets:
         inner = each.factors[-1] if len(each.factors) > 1 else 1

@@ -142,7 +142,7 @@ def one_run(document: Document, kinds: JobKinds) -> Document | None:
         "apiVersion": made.api_version,
         "kind": made.kind,
         "metadata": meta,
-        "spec": mapping(template, "spec"),
+        "spec": mapping(template, kind.job_spec),
     }
 
 

@@ -31,7 +31,7 @@ def pod_sets(document: Document, kinds: JobKinds, others: Iterable[Document] = (
 
 def _read(root: Place, kind: JobKind, around: Surroundings) -> list[PodSet]:
     found = [each for rule in kind.pod_sets for each in by_rule(root, kind, rule)]
-    return [*found, *READERS[kind.reader](root, around)] if kind.reader else found
+    return READERS[kind.reader](root, around, kind, found) if kind.reader else found
 
 
 def has_pod_template(document: Document) -> bool:

@@ -28,11 +28,11 @@ class PodSetRule(_Row):
     lower one, or none."""
     pod_name: str = "{job}-{set}-{index}"
     """`{job}`, `{set}`, `{index}` among all pods of the set; of two counts `{outer}` and `{inner}`, or
-    `{member}`, which is `{inner}` counted from 1."""
+    `{member}`, which is `{inner}` counted from 1, or `{place}`: `{outer}-{inner}`, of the first `{outer}`."""
     labels: dict[str, str] = {}
     """On top of those of the template, with the same words in braces."""
     skip_if: str = ""
-    """A truth value below `at`: these pods are not wanted now."""
+    """A truth value below `at`: these pods are not wanted now, though quota is asked for them."""
     optional: bool = False
     """Without `at` there are no such pods; else that is an error."""
     index_label: str = ""
@@ -86,6 +86,8 @@ class JobKind(_Row):
     """Kinds of jobs that stand between it and its pods."""
     job_template: str = ""
     """Where the job is written, with labels of its own, that it makes in each run."""
+    job_spec: str = "spec"
+    """Where the spec of that job is, below `job_template`; empty: that is the spec, without labels."""
     suspend: str = ""
     """The truth value that keeps the job from starting; a kind without one is held by scheduling gates."""
     gang: bool = False

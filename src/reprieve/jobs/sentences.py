@@ -73,6 +73,13 @@ RESIZES = "which changes the number of pods while it runs"
 EXCLUSIVE = "which gives each job or replica a part of the cluster for itself"
 STARTS_TOGETHER = "which makes its pods start together"
 STARTS_IN_TURN = "which makes jobs start one after the other"
+REPLICAS_START_TOGETHER = "whose replicas start together, each by itself: their pods are planned one by one"
+TASK_MINIMUM = "which says how many pods of the task must start together"
+NEAR_EACH_OTHER = "which keeps its pods near each other"
+NUMBER_UNKNOWN = "whose number is known only while it runs: counted as one"
+MAY_NOT_RUN = "which may leave it out: counted as if it runs"
+PARAMETER = "which has its value only while it runs"
+OTHER_TEMPLATE = "whose pods are in another object: counted as none"
 
 
 def not_looked_at(what: str) -> str:

@@ -4,6 +4,8 @@ import math
 import re
 from typing import Any
 
+import msgspec
+
 from reprieve.jobs import sentences
 from reprieve.jobs.paths import Place, at, mapping, number, text
 from reprieve.jobs.pod_sets import Places, PodSet, Written
@@ -43,12 +45,15 @@ _SPARK_PLACES = Places(
 def spark_pod_sets(root: Place) -> list[PodSet]:
     spec = at(root, "spec")
     dynamic = at(spec, "dynamicAllocation")
-    executors = number(_role(spec, "executor"), "instances", 1)
+    role = _role(spec, "executor")
+    executors, asked = number(role, "instances", 1), number(role, "instances", 0)
     if at(dynamic, "enabled").value:
         executors = number(dynamic, "initialExecutors", number(dynamic, "minExecutors", executors))
+    workers = _spark_pods(spec, "executor", "{job}-exec-{member}", executors)
     return [
         _spark_pods(spec, "driver", "{job}-driver", 1),
-        _spark_pods(spec, "executor", "{job}-exec-{member}", executors),
+        # As in Kueue: pkg/controller/jobs/sparkapplication/sparkapplication_podset.go, numInitialExecutors.
+        msgspec.structs.replace(workers, asked=asked),
     ]
 
 

@@ -10,8 +10,10 @@ from reprieve.jobs import sentences
 from reprieve.jobs.kinds import JobKinds
 from reprieve.jobs.paths import Place, at, entries, mapping, number, text
 from reprieve.jobs.pod_sets import PodSet, Written, described
+from reprieve.jobs.ray import ray_cluster, ray_job
 from reprieve.jobs.rows import JobKind, PodSetRule
 from reprieve.jobs.spark import spark_pod_sets
+from reprieve.jobs.workflow import workflow_pod_sets
 from reprieve.objects import DEFAULT_NAMESPACE, Document, InvalidObject, kind_key, whole_number
 
 Read = Callable[[Place, JobKind, "Surroundings"], list[PodSet]]
@@ -26,69 +28,77 @@ class Surroundings(NamedTuple):
     """For a job inside a job."""
 
 
+Reader = Callable[[Place, Surroundings, JobKind, list[PodSet]], list[PodSet]]
+
+
 # -- LeaderWorkerSet: each replica is a leader and its workers -----------------------------------------------
 
+_LWS = "leaderworkerset.sigs.k8s.io"
 _LEADER = PodSetRule(
     name="leader",
+    template="leaderTemplate",
     pod_name="{job}-{index}",
-    labels={
-        "leaderworkerset.sigs.k8s.io/name": "{job}",
-        "leaderworkerset.sigs.k8s.io/group-index": "{index}",
-        "leaderworkerset.sigs.k8s.io/worker-index": "0",
-    },
+    labels={f"{_LWS}/name": "{job}", f"{_LWS}/group-index": "{index}", f"{_LWS}/worker-index": "0"},
 )
 _WORKER = PodSetRule(
     name="worker",
     template="workerTemplate",
     pod_name="{job}-{outer}-{member}",
-    labels={
-        "leaderworkerset.sigs.k8s.io/name": "{job}",
-        "leaderworkerset.sigs.k8s.io/group-index": "{outer}",
-        "leaderworkerset.sigs.k8s.io/worker-index": "{member}",
-    },
+    labels={f"{_LWS}/name": "{job}", f"{_LWS}/group-index": "{outer}", f"{_LWS}/worker-index": "{member}"},
+)
+_ALIKE = PodSetRule(
+    template="workerTemplate",
+    pod_name="{job}-{place}",
+    labels={f"{_LWS}/name": "{job}", f"{_LWS}/group-index": "{outer}", f"{_LWS}/worker-index": "{inner}"},
 )
 
 
-def _leader_worker_set(root: Place, around: Surroundings) -> list[PodSet]:
-    del around
-    replicas = number(root, "spec.replicas", 1)
-    part = at(root, "spec.leaderWorkerTemplate")
+def _leader_worker_set(root: Place, *_: object) -> list[PodSet]:
+    return _crew(root, "spec")
+
+
+def _crew(root: Place, spec: str) -> list[PodSet]:
+    """Where leaders have no template of their own, leader and workers are one pod set (Kueue:
+    pkg/controller/jobs/leaderworkerset, podSets)."""
+    replicas = number(root, f"{spec}.replicas", 1)
+    part = at(root, f"{spec}.leaderWorkerTemplate")
     size = number(part, "size", 1)
-    own = at(part, "leaderTemplate").value is not None
-    leader = msgspec.structs.replace(_LEADER, template="leaderTemplate" if own else "workerTemplate")
-    found = [described(part, leader, replicas)]
-    return [*found, described(part, _WORKER, replicas, size - 1)] if size > 1 else found
+    if at(part, "leaderTemplate").value is None:
+        one = described(part, _ALIKE, replicas, size)
+        return [msgspec.structs.replace(one, former=("leader", "worker"))]
+    return [described(part, _LEADER, replicas), described(part, _WORKER, replicas, max(0, size - 1))]
 
 
-# -- RayJob: the pod that submits it -------------------------------------------------------------------------
-
-_SUBMITTER = PodSetRule(
-    at="spec", name="submitter", template="submitterPodTemplate", pod_name="{job}-submitter"
-)
-_SUBMITTER_RESOURCES: Document = {
-    "requests": {"cpu": "500m", "memory": "200Mi"},
-    "limits": {"cpu": "1", "memory": "1Gi"},
-}
-"""What KubeRay gives it where the job says nothing; it runs the image of the head."""
+# -- DisaggregatedSet: a LeaderWorkerSet for each role -------------------------------------------------------
 
 
-def _ray_submitter(root: Place, around: Surroundings) -> list[PodSet]:
-    del around
-    spec = at(root, "spec")
-    if text(spec, "submissionMode", "K8sJobMode") != "K8sJobMode":
-        return []
-    if at(spec, "submitterPodTemplate").value is not None:
-        return [described(spec, _SUBMITTER, 1)]
-    head = mapping(spec, "rayClusterSpec.headGroupSpec.template.spec").get("containers") or [{}]
-    container = {
-        "name": "ray-job-submitter",
-        "resources": _SUBMITTER_RESOURCES,
-        "image": head[0].get("image", ""),
-    }
-    pod = {"spec": {"restartPolicy": "Never", "containers": [container]}}
-    written = Written("spec.submitterPodTemplate", whole=True)
+def _disaggregated_set(root: Place, *_: object) -> list[PodSet]:
+    """As lws' pkg/controllers/disaggregatedset makes them (lws_manager.go, Create), each as often as there
+    are slices; a hash of the revision that is part of their names is not known here."""
+    slices, found = number(root, "spec.slices", 1), []
+    for role in entries(root, "spec.roles[]"):
+        name = text(role, "name", role.key)
+        for each in _crew(role, "spec"):
+            word = name if each.name == "main" else f"{name}-{each.name}"
+            factors = (each.factors[0] * slices, *each.factors[1:])
+            owner = f"{text(root, 'metadata.name')}-{name}"
+            found.append(
+                msgspec.structs.replace(each, name=word.lower(), word=word, factors=factors, owner=owner)
+            )
+    return found
+
+
+# -- Volcano: a scheduler of its own, unless the job names another one ---------------------------------------
+
+
+def _volcano_job(root: Place, _around: object, _kind: object, found: list[PodSet]) -> list[PodSet]:
+    """As Volcano's createJobPod (pkg/controllers/job/job_controller_util.go)."""
+    scheduler = {"schedulerName": text(root, "spec.schedulerName", "volcano")}
     return [
-        PodSet(name="submitter", template=pod, path="spec", factors=(1,), rule=_SUBMITTER, written=written)
+        msgspec.structs.replace(
+            each, template={**each.template, "spec": {**scheduler, **each.template["spec"]}}
+        )
+        for each in found
     ]
 
 
@@ -115,7 +125,7 @@ _STEP = PodSetRule(
 )
 
 
-def _train_job(root: Place, around: Surroundings) -> list[PodSet]:
+def _train_job(root: Place, around: Surroundings, *_: object) -> list[PodSet]:
     runtime = _runtime(root, around)
     nodes = number(root, "spec.trainer.numNodes", number(runtime, "spec.mlPolicy.numNodes", 1))
     found = []
@@ -203,7 +213,7 @@ def _with_trainer(template: Document, trainer: Document) -> Document:
 # -- AppWrapper: anything, in a wrapper ----------------------------------------------------------------------
 
 
-def _app_wrapper(root: Place, around: Surroundings) -> list[PodSet]:
+def _app_wrapper(root: Place, around: Surroundings, *_: object) -> list[PodSet]:
     found: list[PodSet] = []
     for component in entries(root, "spec.components[]"):
         inner = at(component, "template")
@@ -220,7 +230,11 @@ def _app_wrapper(root: Place, around: Surroundings) -> list[PodSet]:
         else:
             sets = []  # a Service, a ConfigMap: nothing that runs
         found += [msgspec.structs.replace(each, owner=each.owner or name) for each in sets]
-    return _distinct(found)
+    wrapper, words = text(root, "metadata.name"), _distinct(found)
+    return [
+        msgspec.structs.replace(each, name=f"{wrapper}-{number}", word=word, former=())
+        for number, (each, word) in enumerate(zip(found, words, strict=True))
+    ]
 
 
 def _declared(component: Place, part: Place) -> PodSet:
@@ -240,21 +254,24 @@ def _declared(component: Place, part: Place) -> PodSet:
     return described(template, rule, number(part, "replicas", 1))
 
 
-def _distinct(found: list[PodSet]) -> list[PodSet]:
-    """Names of pod sets are unique in a workload; two components may well call theirs the same."""
-    names = [each.name for each in found]
+def _distinct(found: list[PodSet]) -> list[str]:
+    """Words for the pods of each pod set; two components may well use the same."""
+    words = [each.word or each.name for each in found]
     return [
-        each
-        if names.count(each.name) == 1
-        else msgspec.structs.replace(each, name=f"{each.owner}-{each.name}")
-        for each in found
+        word if words.count(word) == 1 else f"{each.owner}-{word}"
+        for each, word in zip(found, words, strict=True)
     ]
 
 
-READERS: dict[str, Callable[[Place, Surroundings], list[PodSet]]] = {
+READERS: dict[str, Reader] = {
+    "disaggregated_set": _disaggregated_set,
     "leader_worker_set": _leader_worker_set,
-    "ray_submitter": _ray_submitter,
+    "ray_cluster": ray_cluster,
+    "ray_job": ray_job,
     "train_job": _train_job,
     "app_wrapper": _app_wrapper,
-    "spark": lambda root, _around: spark_pod_sets(root),
+    "volcano_job": _volcano_job,
+    "workflow": lambda root, *_: workflow_pod_sets(root),
+    "spark": lambda root, *_: spark_pod_sets(root),
 }
+"""What completes or makes the pod sets that the rules of the table find."""

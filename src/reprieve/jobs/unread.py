@@ -9,6 +9,7 @@ from reprieve.jobs.paths import Place, at, entries
 from reprieve.jobs.reading import has_pod_template
 from reprieve.jobs.rows import JobKind
 from reprieve.jobs.spark import unread_settings
+from reprieve.jobs.workflow import dynamic_parts
 from reprieve.objects import Document, kind_key, schemas
 
 
@@ -17,6 +18,8 @@ def unread(root: Place, kind: JobKind, kinds: JobKinds) -> tuple[str, ...]:
     found = [sentences.unread_field(path, what) for path, what in _paths(kind) if _has(root, path)]
     if kind.reader == "spark":
         found += unread_settings(root)
+    if kind.reader == "workflow":
+        found += dynamic_parts(root)
     if kind.reader == "app_wrapper":
         found += _strange_components(root, kinds)
     return tuple(found)

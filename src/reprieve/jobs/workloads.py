@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Final
 
+import msgspec
+
 from reprieve.jobs import sentences
 from reprieve.jobs.kinds import JobKinds
 from reprieve.jobs.paths import Place, at, mapping, text
@@ -36,17 +38,30 @@ def suspended_by(document: Document, kinds: JobKinds) -> str:
 
 def requested(document: Document, kind: JobKind, sets: Iterable[PodSet]) -> list[Document]:
     """The pod sets of the workload. As in Kueue also those that have no pods now."""
-    root = Place("", document)
-    return [
-        {
-            "name": each.name,
-            "count": each.count,
-            "template": plain_template(each.template),
-            **_topology(root, each),
-            **_least(root, kind, each),
-        }
+    root, found = Place("", document), []
+    for each in sets:
+        count, template = each.requested
+        found.append(
+            {
+                "name": each.name,
+                "count": count,
+                "template": plain_template(template),
+                **_topology(root, each),
+                **_least(root, kind, each),
+            }
+        )
+    return found
+
+
+def requested_before(document: Document, kind: JobKind, sets: Iterable[PodSet]) -> list[Document]:
+    """What older versions asked for: they counted the pods that there are, as the job has their templates."""
+    plain = [
+        msgspec.structs.replace(
+            each, asked=None, counted=None, template=each.written_template or each.template
+        )
         for each in sets
     ]
+    return requested(document, kind, plain)
 
 
 def plain_template(template: Document) -> Document:

@@ -47,7 +47,7 @@ EVENTS = _rule("", ["Event"], "create", "patch")
 
 _JOBS: dict[str, list[str]] = {}
 for _kind in JobKinds():
-    if _kind.suspend and _kind.kind != "CronJob":  # a CronJob's jobs ask for quota, not it
+    if _kind.asks == "job":
         _JOBS.setdefault(_kind.group, []).append(_kind.plural)
 """Kinds of jobs that can be suspended, by group. What cannot is held by its pods."""
 

@@ -150,6 +150,7 @@ from reprieve.objects.policy import PodDisruptionBudget
 from reprieve.objects.priorities import PriorityClasses, effective_priority, priority_class_of
 from reprieve.objects.proposals import OLD_POD_LINK, contradictions, modernise
 from reprieve.objects.quantity import QuantityError, amount, exact, format_amount, nano, written
+from reprieve.objects.recognition import nearest_kind
 from reprieve.objects.reference import DEFAULT_NAMESPACE, Reference, split_key
 from reprieve.objects.requests import all_requests, granted_statuses, nonzero_requests, pod_requests
 from reprieve.objects.review import Finding, pod_problems, review
@@ -373,6 +374,7 @@ __all__ = [
     "namespace_labels",
     "nano",
     "nearest",
+    "nearest_kind",
     "node_selector_matches",
     "node_term_matches",
     "nonzero_requests",

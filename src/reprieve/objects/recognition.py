@@ -80,6 +80,21 @@ def _served(group: str, kind: str) -> str:
     return " and ".join(f"{group}/{version}" if group else version for version in versions)
 
 
+def nearest_kind(document: Document, known: Iterable[tuple[str, str]]) -> str:
+    """The kind that was perhaps meant, of this API group or of one that is almost this one."""
+    group, kind = kind_key(document)
+    alike = {group, *difflib.get_close_matches(group, {each for each, _ in known}, 3, _CERTAINLY)}
+    names = {name: each for each, name in known if each in alike}
+    found = difflib.get_close_matches(kind, names, 1)
+    if not found:
+        return ""
+    return (
+        nearest(kind, found)
+        if names[found[0]] == group
+        else (f"; did you mean {f'{found[0]} of {names[found[0]]}'!r}?")
+    )
+
+
 def is_namespaced(document: Document) -> bool | None:
     """Whether its kind lives in namespaces; None where nobody here knows."""
     key = kind_key(document)

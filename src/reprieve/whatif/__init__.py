@@ -23,6 +23,8 @@ from reprieve.objects import (
     nearest,
     objects_in,
     parse_time,
+    some,
+    well_known,
 )
 from reprieve.whatif import sentences
 from reprieve.whatif.notes import BOTH, NODE_KINDS, QUOTA_KINDS, Notes, Reading, take_notes
@@ -64,6 +66,7 @@ __all__ = [
     "starts_smaller",
     "take_notes",
     "targets",
+    "without_pods",
 ]
 
 PLANNED = ("Pod", "PodGroup", "CompositePodGroup", "Workload")
@@ -280,6 +283,13 @@ def targets(
     from reprieve.whatif.jobs import targets_in
 
     return targets_in(objects_in(given), Configuration.load(config), objects_in(cluster))
+
+
+def without_pods(given: Sequence[Document | Source]) -> str:
+    """What groups that wait for nothing lack, as a sentence; empty if there are none."""
+    keys = [(well_known.SCHEDULING_API, kind) for kind in ("PodGroup", "CompositePodGroup", "Workload")]
+    found = [Reference.read(document_of(each)) for each in given if kind_key(document_of(each)) in keys]
+    return sentences.without_pods(some([*map(str, found)], 3)) if found else ""
 
 
 def overlay(cluster: Sequence[Document], submitted: Sequence[Document | Source]) -> list[Document | Source]:

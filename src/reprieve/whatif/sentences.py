@@ -52,6 +52,15 @@ def given_twice(kind: str, key: str) -> str:
 
 NO_WORKLOAD = "not turned into a Workload: give the Workload"
 NOT_PLANNED = "not planned: name it with --for, or give its pods"
+
+
+def without_pods(groups: str) -> str:
+    return (
+        f"{groups}: a PodGroup or Workload makes no pods itself. Give the pods that belong to it, or the job "
+        "that makes them"
+    )
+
+
 MAKES_PODS = "it makes pods, which are not planned: describe it under jobs.kinds of the configuration"
 REPLICAS_COUNT = "the replicas that are written count"
 REQUESTS_COUNT = "the requests that are written count"

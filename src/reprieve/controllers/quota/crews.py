@@ -12,7 +12,15 @@ from reprieve.controllers.quota.group_shape import asks_for_others, is_living, r
 from reprieve.controllers.quota.groups import create, obey, queue_again, remove_running, waits
 from reprieve.controllers.quota.job_shape import same_demand
 from reprieve.controllers.quota.owners import Asker
-from reprieve.jobs import JobKinds, group_total, job_workloads, pod_reference, pods_workload, was_changed
+from reprieve.jobs import (
+    JobKinds,
+    group_total,
+    job_workloads,
+    pod_reference,
+    pod_sets,
+    pods_workload,
+    was_changed,
+)
 from reprieve.kube import KUEUE_WORKLOADS, Client
 from reprieve.objects import Document, Pod, ResourceFlavor, Workload
 
@@ -51,7 +59,10 @@ async def reconcile_crew(
         return  # of one that had the same name: it is deleted with that one
     await obey(client, workload, living, flavors, schedulers)
     if crew.job is not None:
-        if wanted is None or (waits(workload) and not same_demand(wanted["spec"]["podSets"], raw)):
+        changed = wanted is None or (
+            waits(workload) and not same_demand(wanted["spec"]["podSets"], raw, pod_sets(crew.job, kinds))
+        )
+        if changed:
             await queue_again(client, workload)  # scaled to nothing, or changed while it waited
     elif waits(workload) and living and asks_for_others(group_total(living), living, workload):
         await queue_again(client, workload)

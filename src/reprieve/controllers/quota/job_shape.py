@@ -16,6 +16,8 @@ from reprieve.jobs import (
     has_failed,
     pod_sets,
     progress,
+    requested,
+    requested_before,
     restored,
     started,
     suspended_by,
@@ -55,6 +57,9 @@ def job_owner(
     if suspended_by(job, kinds) and not pods and not seen.pods and seen.stopped:
         return Owner(STOPPED)
     ready = _are_ready(seen, sets, pods)
+    if workload is not None:
+        names = _names_in(workload, sets)
+        seen = seen._replace(done={names[name]: count for name, count in seen.done.items()})
     if workload is None or not is_elastic(job, kind):
         return Owner(RUNNING, done=seen.done, ready=ready)
     asked = {each.name: each.count for each in workload.spec.pod_sets}
@@ -97,12 +102,36 @@ def fits_into(wanted: list[Document], workload: Workload, stored: Document, done
     )
 
 
-def same_demand(wanted: list[Document], workload: Document) -> bool:
-    """Whether the workload still requests what its job would run. Workloads of older versions lack the pod
-    sets that have no pods."""
-    held = workload["spec"]["podSets"]
+def still_asks(job: Document, kind: JobKind, sets: Collection[PodSet], workload: Document) -> bool:
+    """Whether the workload requests what its job would run, as it is counted now or as it was before: an
+    upgrade stops nothing that runs."""
+    forms = (requested(job, kind, sets), requested_before(job, kind, sets))
+    return any(same_demand(each, workload, sets) for each in forms)
+
+
+def same_demand(wanted: list[Document], workload: Document, sets: Iterable[PodSet] = ()) -> bool:
+    """Whether the workload requests these pods. Workloads of older versions lack the pod sets that have no
+    pods; `sets` say which names they may have for the others, and that two of them are one today."""
+    current = {name: each.name for each in sets for name in each.known_as}
+    held: dict[str, tuple[int, list[object]]] = {}
+    for each in workload["spec"]["podSets"]:
+        name = each.get("name", "main")
+        (count, resources), name = _demand(each), current.get(name, name)
+        known, other = held.get(name, (0, resources))
+        if count and known and other != resources:
+            return False
+        held[name] = known + count, resources if count else other
     return {each["name"]: _demand(each) for each in wanted if each["count"]} == {
-        each.get("name", "main"): _demand(each) for each in held if each.get("count", 1)
+        name: each for name, each in held.items() if each[0]
+    }
+
+
+def _names_in(workload: Workload, sets: Iterable[PodSet]) -> dict[str, str]:
+    """Under which name the workload has each pod set: an older version may have made it."""
+    there = {each.name for each in workload.spec.pod_sets}
+    return {
+        each.name: next((name for name in reversed(each.known_as) if name in there), each.name)
+        for each in sets
     }
 
 
@@ -137,7 +166,8 @@ def as_it_runs(
     plain = restored(job, sets)
     if plain is not job:
         sets = pod_sets(plain, kinds, others)
-    added = {each.name: _additions(workload, each.name, flavors) for each in sets}
+    names = _names_in(workload, sets)
+    added = {each.name: _additions(workload, names[each.name], flavors) for each in sets}
     return started(plain, kind, sets, added, _assigned_count(workload))
 
 

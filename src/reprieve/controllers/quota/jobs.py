@@ -14,7 +14,7 @@ from reprieve.controllers.quota.job_shape import (
     as_it_runs,
     fits_into,
     is_elastic,
-    same_demand,
+    still_asks,
     with_assigned_counts,
 )
 from reprieve.controllers.quota.lifecycle import STOPPED
@@ -169,12 +169,14 @@ class Jobs:
         try:
             sets = self._pod_sets(job)
             plain = restored(job, sets) if waits else job
-            wanted = requested(plain, kind, sets if plain is job else self._pod_sets(plain))
+            wanted = sets if plain is job else self._pod_sets(plain)
         except InvalidObject:
             return True  # whoever made it so has to mend it
         if is_elastic(job, kind):
-            return fits_into(wanted, workload, stored, progress(job, kind, sets).done)
-        return same_demand(wanted, stored if waits else with_assigned_counts(stored, workload))
+            done = progress(job, kind, sets).done
+            return fits_into(requested(plain, kind, wanted), workload, stored, done)
+        held = stored if waits else with_assigned_counts(stored, workload)
+        return still_asks(plain, kind, wanted, held)
 
     async def _ask_anew(self, kind: JobKind, job: Document, key: str, workload: Workload) -> None:
         """As Kueue does: what changed is stopped, and when nothing of it runs it asks for what it is now."""
@@ -199,7 +201,7 @@ class Jobs:
         if (
             is_true(workload, well_known.QUOTA_RESERVED)
             or prebuilt_workload(job["metadata"])
-            or same_demand(requested(job, kind, self._pod_sets(job)), stored)
+            or still_asks(job, kind, self._pod_sets(job), stored)
         ):
             return
         metadata = stored["metadata"]

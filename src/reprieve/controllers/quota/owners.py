@@ -21,6 +21,7 @@ from reprieve.jobs import (
     JobKind,
     JobKinds,
     asks_itself,
+    ending,
     group_label,
     group_name,
     job_name,
@@ -168,6 +169,8 @@ class Owners:
         if asker is not None and asker.group is not None:
             return group_owner(asker.pods.values(), self.schedulers, asker.group.min_count)
         if asker is not None and asker.id.kind == CREWS:
+            if asker.job is not None and ending(asker.job, self.kinds) is not None:
+                return job_owner(asker.job, self.kinds, (), (), workload)
             made = asker.job is not None
             return crew_owner(workload, asker.pods.values(), self.schedulers, made=made)
         if asker is not None and asker.job is not None:

@@ -32,6 +32,9 @@ PROJECTS = {
     "lws": "leaderworkerset.x-k8s.io",
     "appwrapper": "workload.codeflare.dev",
     "spark": "sparkoperator.k8s.io",
+    "volcano": "batch.volcano.sh",
+    "disaggregatedset": "disaggregatedset.x-k8s.io",
+    "argo": "argoproj.io",
 }
 """What people may ask for, and the API group with its kinds."""
 
