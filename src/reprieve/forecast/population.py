@@ -64,7 +64,9 @@ class Population:
         kind = self._kinds.find(document)
         if kind is not None and kind.job_template and ref not in self._wanted:
             return False
-        if self.has_queues and queue_of(document) and not self._asks(ref):
+        kind = self._kinds.find(document)
+        asks = kind is not None and kind.asks != "none" and bool(queue_of(document))
+        if self.has_queues and asks and not self._asks(ref):
             return False  # a job above it, which is not shown, asks in its place
         above = self._owners.chain(document)
         return not above or above[-1] not in self._owners.jobs

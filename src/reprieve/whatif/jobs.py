@@ -265,8 +265,8 @@ def _plans(
             if ref in refused:
                 message = message or refused_by_a_server(str(ref), refused[ref])
                 continue
-            if unit in planned or (message and unit.kind == "Pod"):
-                continue  # planned with its gang, or equal to the one that found no node
+            if unit in planned or (message and unit.kind == "Pod" and granted is None):
+                continue  # planned with its gang, or equal to the one that found no node; flavors may differ
             planned.add(unit)
             refuse_unknown_class(cluster, unit)
             plan = decide(cluster, unit, config, moment, alternatives=unit.kind == "PodGroup")

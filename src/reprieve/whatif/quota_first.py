@@ -10,7 +10,7 @@ from datetime import datetime
 
 import msgspec
 
-from reprieve.admission import complete
+from reprieve.admission import WorkloadPriorities, complete
 from reprieve.config import Configuration
 from reprieve.jobs import Asking, JobKinds, asked_by, shape, shape_of, workloads_for
 from reprieve.objects import (
@@ -51,6 +51,9 @@ def decide(
     own = _Own(queueing.asking, queueing.standing.get(target, ""), target, pods, config.job_kinds())
     if not own.parts:
         return None
+    priorities = WorkloadPriorities.read([*map(document_of, given)])
+    for each in own.asking:
+        priorities.fill_in(each.workload)
     views, notes = decoded([*documents, *(each.workload for each in own.asking)])
     # Others that wait are not asked about: this answers for the moment when it is the target's turn.
     views = [each for each in views if each.key in own.parts or not _waits(each)]
