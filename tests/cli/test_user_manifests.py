@@ -144,7 +144,7 @@ def test_a_job_without_its_cluster_hears_how_to_give_it(tmp_path: Path) -> None:
     code, said = run(tmp_path, "plan", job)
     assert code == 2
     assert sentences.no_priority_class("high", []) in in_one_line(said)
-    assert "there is no Node in what was read; give the cluster's nodes and pods too, or ask it with" in said
+    assert "there is no Node in what was read; describe some with --nodes, give the cluster's" in said
 
 
 def test_a_pod_in_a_queue_hears_of_its_quota(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from reprieve.cli.sources import (
     filename_option,
     gather,
     kubeconfig_option,
+    nodes_option,
     now_option,
 )
 from reprieve.objects import Document, ReprieveError, document_of, well_known
@@ -24,6 +25,7 @@ _KUEUE = well_known.KUEUE_API
 
 @click.command("admit")
 @filename_option
+@nodes_option
 @kubeconfig_option
 @context_option
 @click.option("--config", type=click.Path(), help="A ReprieveConfiguration: fair sharing, feature gates.")
@@ -33,6 +35,7 @@ _KUEUE = well_known.KUEUE_API
 @output_option
 def command(
     filenames: tuple[str, ...],
+    nodes: tuple[str, ...],
     kubeconfig: str | None,
     context: str | None,
     config: str | None,
@@ -57,8 +60,8 @@ def command(
     import reprieve
     from reprieve.config import Configuration
 
-    found = gather(filenames, kubeconfig, context, quota=True)
-    where = "this cluster" if asks_cluster(filenames, kubeconfig, context) else "these manifests"
+    found = gather(filenames, kubeconfig, context, quota=True, nodes=nodes)
+    where = "this cluster" if asks_cluster((*filenames, *nodes), kubeconfig, context) else "these manifests"
     configuration: Any = Configuration.read(config) if config else None
     answer = reprieve.admit(found, config=configuration, now=now, max_cycles=max_cycles)
     _check_question([*map(document_of, found)], where, asked=bool(answer.names))

@@ -13,6 +13,7 @@ from reprieve.cli.sources import (
     context_option,
     filename_option,
     kubeconfig_option,
+    nodes_option,
     now_option,
     on_cluster,
     read_manifests,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 )
 @click.option("--config", type=click.Path(), help="A ReprieveConfiguration: algorithm, gates, scoring.")
 @now_option("The moment of the plan (RFC 3339); default: now.")
+@nodes_option
 @kubeconfig_option
 @context_option
 @click.option("--compare", is_flag=True, help="What the three algorithms cost, and where they differ.")
@@ -67,6 +69,7 @@ def command(
     for_: str | None,
     config: str | None,
     now: str | None,
+    nodes: tuple[str, ...],
     kubeconfig: str | None,
     context: str | None,
     compare: bool,
@@ -85,6 +88,7 @@ def command(
     Examples:
       reprieve plan -f examples/01-first-plan --for PodGroup/ml/train
       reprieve plan -f examples/20-any-job/cluster.yaml -f examples/20-any-job/jobset.yaml
+      reprieve plan -f examples/20-any-job/statefulset.yaml --nodes 'node=4:cpu=32,memory=256Gi'
       kubectl get nodes,pods,podgroups,pdb,priorityclasses -A -o yaml \\
         | reprieve plan -f - --for Pod/default/train-0
       reprieve plan --kubeconfig ~/.kube/config --for PodGroup/default/train -o json
@@ -96,7 +100,7 @@ def command(
     from reprieve.config import Configuration
 
     configuration = Configuration.read(config) if config else Configuration.load(None)
-    submitted = read_manifests(filenames)
+    submitted = read_manifests(filenames, nodes)
     documents: Sequence[Document | Source] = submitted
     targets = [_target(for_, configuration)] if for_ else _found(submitted, configuration)
     if fleet is not None:
@@ -106,14 +110,15 @@ def command(
         plan = reprieve.plan_fleet(chosen, clusters, config=configuration, now=now, others=others)
         print_answer(plan.to_dict(), output, lambda screen: _render_fleet(screen, plan, everything))
         raise SystemExit(YES if plan.chosen is not None else NO)
-    if asks_cluster(filenames, kubeconfig, context):
+    if asks_cluster((*filenames, *nodes), kubeconfig, context):
         documents = _with_jobs(submitted, targets, kubeconfig, context, configuration)
     answered = _compare if compare else _plan
     raise SystemExit(answered(_Question(documents, targets, configuration, now, output, everything)))
 
 
 NO_NODE = (
-    "there is no Node in what was read; give the cluster's nodes and pods too, or ask it with --kubeconfig"
+    "there is no Node in what was read; describe some with --nodes, give the cluster's nodes and pods too, or "
+    "ask it with --kubeconfig"
 )
 
 

@@ -31,6 +31,13 @@ filename_option = click.option(
     metavar="FILE|DIR|-",
     help="Manifests: a file, a folder, or - for standard input. May be given several times.",
 )
+nodes_option = click.option(
+    "--nodes",
+    multiple=True,
+    metavar="SPEC",
+    help="Nodes to add, as `reprieve up` takes them, e.g. 'gpu=4:cpu=96,memory=1Ti,nvidia.com/gpu=8'. May be "
+    "given several times.",
+)
 kubeconfig_option = click.option(
     "--kubeconfig",
     type=click.Path(),
@@ -105,14 +112,19 @@ def asks_cluster(filenames: Sequence[str], kubeconfig: str | None, context: str 
 
 
 def gather(
-    filenames: Sequence[str], kubeconfig: str | None, context: str | None, *, quota: bool
+    filenames: Sequence[str],
+    kubeconfig: str | None,
+    context: str | None,
+    *,
+    quota: bool,
+    nodes: Sequence[str] = (),
 ) -> Sequence[Document | Source]:
     """The documents of the files, or of the cluster, or of the files on top of the cluster. Only reads.
 
     `quota`: whether the question is about quota. Of the cluster only kinds are read that the answer looks at.
     """
-    submitted = read_manifests(filenames)
-    if not asks_cluster(filenames, kubeconfig, context):
+    submitted = read_manifests(filenames, nodes)
+    if not asks_cluster((*filenames, *nodes), kubeconfig, context):
         return submitted
     return on_cluster(submitted, kubeconfig, context, nodes=not quota, quota=quota)
 
@@ -179,15 +191,22 @@ def _on_top(
     return overlay(cluster, submitted)
 
 
-def read_manifests(filenames: Sequence[str]) -> list[Source]:
-    """All documents with their places, so that a decoding error can name the place."""
+def read_manifests(filenames: Sequence[str], nodes: Sequence[str] = ()) -> list[Source]:
+    """All documents with their places, so that an error can name the place; then the nodes of `--nodes`."""
+    from reprieve.objects import NodeTemplate, TemplateError
+
+    try:
+        added = [each for spec in nodes for each in NodeTemplate.parse(spec).nodes()]
+    except TemplateError as error:
+        raise ReprieveError(f"--nodes: {error}") from None
     for filename in filenames:
         if "://" in filename:
             raise ReprieveError(
                 f"-f {filename}: not a file; fetch it first: curl -sL {filename} | reprieve … -f -"
             )
     with reading() as progress:
-        return [source for filename in filenames for source in read_documents(filename, progress=progress)]
+        found = [source for filename in filenames for source in read_documents(filename, progress=progress)]
+    return [*found, *(Source("--nodes", str(number), each) for number, each in enumerate(added, 1))]
 
 
 def workers_in(folder: Path) -> dict[str, list[Document]]:

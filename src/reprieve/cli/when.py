@@ -14,6 +14,7 @@ from reprieve.cli.sources import (
     filename_option,
     jobs_on_cluster,
     kubeconfig_option,
+    nodes_option,
     now_option,
     read_manifests,
     records_options,
@@ -48,6 +49,7 @@ LONGEST = 87_600 * 3600
     shell_complete=complete_target,
     help="The same as the argument. Default: what the manifests create.",
 )
+@nodes_option
 @kubeconfig_option
 @context_option
 @click.option("--config", type=click.Path(), help="A ReprieveConfiguration: algorithm, gates, fair sharing.")
@@ -75,6 +77,7 @@ def command(
     target: str | None,
     filenames: tuple[str, ...],
     for_: str | None,
+    nodes: tuple[str, ...],
     kubeconfig: str | None,
     context: str | None,
     config: str | None,
@@ -108,11 +111,11 @@ def command(
     if target and for_:
         raise click.UsageError("the target is given twice; leave --for or the argument")
     configuration = Configuration.read(config) if config else Configuration.load(None)
-    submitted = read_manifests(filenames)
+    submitted = read_manifests(filenames, nodes)
     past, runs = _history(histories), asyncio.run(kept.runs())
     targets = _targets(target or for_, submitted, configuration)
     documents: Sequence[Document | Source] = submitted
-    if asks_cluster(filenames, kubeconfig, context):
+    if asks_cluster((*filenames, *nodes), kubeconfig, context):
         documents = jobs_on_cluster(submitted, kubeconfig, context, configuration.job_kinds())
     answers = when_all(
         documents, targets, configuration, now,
