@@ -177,7 +177,7 @@ MALFORMED = {
         "--nodes: 'a-0' would be there twice; give each kind of node its own name"
     ),
     "up --nodes n=1:cpu=1;zone=a": "unknown option 'zone=a'; known are zones, racks, blocks, labels, taints",
-    "up --kinds argo": "--kinds argo: not known; known are jobset, kubeflow, trainer, ray, lws",
+    "up --kinds cats": "--kinds cats: not known; known are jobset, kubeflow, trainer, ray, lws",
     "up --run-for -5s": "--run-for: '-5s' is negative; write for instance 30s",
     "up --workers 2 --config {at}/magic.yaml": "--config is for one cluster; with --workers leave it out",
     "up --workers 2 --controllers quota": "--controllers is for one cluster; with --workers leave it out",
@@ -202,8 +202,9 @@ MALFORMED = {
         "'cat' is no kind known here; expected KIND/NAMESPACE/NAME, for instance PodGroup/ml/train, "
         "with KIND one of Pod, PodGroup, CompositePodGroup, Workload, ClusterQueue, LocalQueue, Node, Job, "
         "CronJob, Deployment, "
-        "ReplicaSet, StatefulSet, JobSet, LeaderWorkerSet, PyTorchJob, TFJob, XGBoostJob, PaddleJob, JAXJob, "
-        "MPIJob, TrainJob, RayCluster, RayJob, RayService, AppWrapper, SparkApplication, DaemonSet"
+        "ReplicaSet, ReplicationController, StatefulSet, JobSet, LeaderWorkerSet, PyTorchJob, TFJob, "
+        "XGBoostJob, PaddleJob, JAXJob, MPIJob, TrainJob, RayCluster, RayJob, RayService, RayCronJob, "
+        "DisaggregatedSet, Workflow, AppWrapper, SparkApplication, DaemonSet"
     ),
     "explain deploymnet/ml/web -f {gang}": "'deploymnet' is no kind known here; did you mean 'deployment'?",
     "explain pod/a/b/c -f {gang}": "expected KIND/NAMESPACE/NAME",
@@ -406,8 +407,8 @@ def test_a_plan_without_any_node_says_what_is_missing(places: dict[str, str], tm
     assert code == 1
     assert (
         err
-        == "note: there is no Node in what was read; give the cluster's nodes and pods too, or ask it with "
-        "--kubeconfig\n"
+        == "note: there is no Node in what was read; describe some with --nodes, give the cluster's nodes "
+        "and pods too, or ask it with --kubeconfig\n"
     )
 
 

@@ -117,8 +117,8 @@ def command(
 
 
 NO_NODE = (
-    "there is no Node in what was read; describe some with --nodes, give the cluster's nodes and pods too, or "
-    "ask it with --kubeconfig"
+    "there is no Node in what was read; describe some with --nodes, give the cluster's nodes and pods too, "
+    "or ask it with --kubeconfig"
 )
 
 
