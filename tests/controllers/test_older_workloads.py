@@ -36,19 +36,19 @@ def template(cpu: str = "1", **spec: Any) -> Document:
     return {"spec": {"containers": [container], **spec}}
 
 
-def job(api_version: str, kind: str, spec: Document) -> Document:
+def a_job(api_version: str, kind: str, spec: Document) -> Document:
     metadata = {"name": "it", "namespace": "ml", "uid": "u", "labels": QUEUE}
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}
 
 
 def ray(*groups: Document, **spec: Any) -> Document:
     head = {"template": template("2")}
-    return job("ray.io/v1", "RayCluster", {"headGroupSpec": head, "workerGroupSpecs": [*groups], **spec})
+    return a_job("ray.io/v1", "RayCluster", {"headGroupSpec": head, "workerGroupSpecs": [*groups], **spec})
 
 
 def wrapper(*components: Document) -> Document:
     made = [{"template": each} for each in components]
-    return job("workload.codeflare.dev/v1beta2", "AppWrapper", {"components": made})
+    return a_job("workload.codeflare.dev/v1beta2", "AppWrapper", {"components": made})
 
 
 def inner(name: str) -> Document:
@@ -124,7 +124,7 @@ def test_a_job_that_an_older_version_started_is_put_back_exactly(name: str) -> N
 
 
 def test_pods_that_are_done_are_told_under_the_names_of_the_workload() -> None:
-    document = job(
+    document = a_job(
         "kubeflow.org/v1", "PyTorchJob",
         {"pytorchReplicaSpecs": {"Worker": {"replicas": 2, "template": template()}}},
     )  # fmt: skip
@@ -137,7 +137,7 @@ def test_pods_that_are_done_are_told_under_the_names_of_the_workload() -> None:
 def leader_worker_set(size: int) -> Document:
     crew = {"size": size, "workerTemplate": template()}
     spec = {"replicas": 2, "leaderWorkerTemplate": crew}
-    return job("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", spec)
+    return a_job("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", spec)
 
 
 @pytest.mark.parametrize("size", [1, 4])

@@ -112,13 +112,13 @@ def test_the_autoscaler_of_ray_is_a_container_of_the_head(options: Document, exp
 
 
 def test_the_submitter_of_a_ray_job_is_a_pod_or_a_container_of_the_head_or_neither() -> None:
-    def job(mode: str) -> list[str]:
+    def a_job(mode: str) -> list[str]:
         spec = {"submissionMode": mode, "rayClusterSpec": RAY}
         return [*head("RayJob", spec)[0], *made("ray.io/v1", "RayJob", spec).pods]
 
-    assert job("K8sJobMode") == ["c", "head", "submitter"]
-    assert job("SidecarMode") == ["c", "ray-job-submitter", "head"]
-    assert job("HTTPMode") == job("InteractiveMode") == ["c", "head"]
+    assert a_job("K8sJobMode") == ["c", "head", "submitter"]
+    assert a_job("SidecarMode") == ["c", "ray-job-submitter", "head"]
+    assert a_job("HTTPMode") == a_job("InteractiveMode") == ["c", "head"]
     spec = {"submissionMode": "SidecarMode", "submitterPodTemplate": POD, "rayClusterSpec": RAY}
     of_pod, counted = head("RayJob", spec)
     assert of_pod == counted == {"c": None, "ray-job-submitter": {"cpu": "500m", "memory": "200Mi"}}

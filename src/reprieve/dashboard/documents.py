@@ -54,7 +54,9 @@ class Documents:
     def __init__(self, client: Client, jobs: JobKinds | None = None) -> None:
         """`jobs`: the kinds that create pods."""
         self._client = client
-        creators = {each.kind: each for each in (*OWNER_KINDS, *job_resources(jobs or JobKinds()))}
+        known = (*OWNER_KINDS, *job_resources(jobs or JobKinds()))
+        # Of kinds with one name (Jobs of Kubernetes and of Volcano) the first one listed is meant.
+        creators = {each.kind: each for each in reversed(known)}
         self._kinds = {**creators, **KINDS}
 
     async def __call__(self, name: str) -> dict[str, Any]:

@@ -50,7 +50,8 @@ async def cluster_with_jobs(client: Client, kinds: JobKinds, notes: list[str]) -
     lists = await dump_cluster(client)
     found, hidden = await _readable(client, (WORKLOADS, *job_resources(kinds)))
     if hidden:
-        notes.append(f"Not read, for the page may not: {', '.join(hidden)}. Their run times are not known.")
+        named = ", ".join(dict.fromkeys(hidden))
+        notes.append(f"Not read, for the page may not: {named}. Their run times are not known.")
     return lists + found
 
 

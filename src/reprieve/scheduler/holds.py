@@ -47,11 +47,11 @@ class _Owner:
 
 
 class Holds:
-    def __init__(self, all_jobs: bool = False, makers: Collection[str] = ()) -> None:
-        """`makers`: kinds whose pods get the quota of their Workload one by one."""
+    def __init__(self, all_jobs: bool = False, makers: Collection[tuple[str, str]] = ()) -> None:
+        """`makers`: groups and kinds whose pods get the quota of their Workload one by one."""
         self.on = False
         self._all_jobs = all_jobs
-        self._makers = {"Pod", *makers}
+        self._makers = {("", "Pod"), *makers}
         self._jobs: dict[str, JobOwner] = {}
         self._groups: dict[str, str] = {}
         """Keys of the PodGroups in queues."""
@@ -215,7 +215,8 @@ class Holds:
 
     def _is_for_pods(self, workload: Workload) -> bool:
         """Not for those of a job, which asks for them as a whole."""
-        return all(each.kind in self._makers for each in workload.metadata.owner_references)
+        owners = workload.metadata.owner_references
+        return all((each.api_version.rpartition("/")[0], each.kind) in self._makers for each in owners)
 
     def _workloads_of(self, uid: str) -> list[Workload]:
         owner = self._owners.get(uid)

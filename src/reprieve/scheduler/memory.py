@@ -36,7 +36,7 @@ class Memory:
         self.names = frozenset((scheduler_name, *config.scheduler.other_scheduler_names))
         self.queue = Queue(Pauses.of(config))
         self.waiting = WaitingPods(cluster, self.names, config)
-        makers = {each.kind for each in config.job_kinds() if each.asks != "job"}
+        makers = {(each.group, each.kind) for each in config.job_kinds() if each.asks != "job"}
         self.holds = Holds(config.quota.manage_jobs_without_queue_name, makers)
         self.incomplete = IncompleteGangs(cluster, self.waiting, config, self.names)
         self.nominations = Nominations(cluster)
